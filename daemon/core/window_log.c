@@ -1,0 +1,192 @@
+#include "core/window_log.h"
+
+#include <assert.h>
+
+#include "base/mem.h"
+
+#define CACHE_LINE 64
+
+void window_log_init(struct window_log *l, unsigned bits)
+{
+    size_t count = (size_t)1 << bits;
+
+    assert(bits <= WINDOW_LOG_BITS_MAX);
+    *l = (struct window_log){
+        .parts = mem_alloc_zeroed(count, sizeof(struct log_part)),
+        .bits = bits,
+        .bytes = count * sizeof(struct log_part),
+    };
+}
+
+static void part_done(struct window_log *l, struct log_part *p, struct slab_pool *pool)
+{
+    for (uint32_t i = 0; i < p->count; i++)
+        slab_give(pool, p->chunks[i], p->chunks[i]->size);
+    mem_free(p->chunks);
+    l->bytes -= p->bytes + p->capacity * sizeof(*p->chunks);
+    *p = (struct log_part){0};
+}
+
+void window_log_done(struct window_log *l, struct slab_pool *pool)
+{
+    for (uint32_t i = 0; i < 1u << l->bits; i++)
+        part_done(l, &l->parts[i], pool);
+    mem_free(l->parts);
+    l->parts = NULL;
+}
+
+/* A sixteenth to an eighth of what is there: little is wasted, and the chunks are few. */
+static size_t next_chunk_size(const struct log_part *p, size_t stride)
+{
+    size_t wish = p->bytes / 16;
+    size_t least = sizeof(struct log_chunk) + stride;
+
+    if (wish > SLAB_CHUNK_MAX)
+        wish = SLAB_CHUNK_MAX;
+    return slab_round(wish > least ? wish : least);
+}
+
+static size_t next_capacity(const struct log_part *p)
+{
+    return p->count < p->capacity ? p->capacity : p->capacity == 0 ? 4 : 2 * (size_t)p->capacity;
+}
+
+static struct log_chunk *part_add_chunk(struct window_log *l, struct log_part *p,
+                                        struct slab_pool *pool, size_t stride, uint64_t number)
+{
+    size_t size = next_chunk_size(p, stride), capacity = next_capacity(p);
+    struct log_chunk *c = slab_take(pool, size);
+
+    *c = (struct log_chunk){.first_number = number, .size = (uint32_t)size};
+    if (capacity > p->capacity) {
+        p->chunks = mem_realloc(p->chunks, capacity * sizeof(*p->chunks));
+        l->bytes += (capacity - p->capacity) * sizeof(*p->chunks);
+        p->capacity = (uint32_t)capacity;
+    }
+    p->chunks[p->count++] = c;
+    p->bytes += size;
+    l->bytes += size;
+    return c;
+}
+
+static struct log_chunk *part_tail(const struct log_part *p)
+{
+    return p->count == 0 ? NULL : p->chunks[p->count - 1];
+}
+
+/* Behind a large record there may be room, but no reference could name a place there. */
+static bool chunk_takes(const struct log_chunk *c, size_t stride, uint64_t number)
+{
+    return c != NULL && c->size - sizeof(*c) - c->used >= stride && c->used < LOG_PLACES_END &&
+           number - c->first_number <= UINT32_MAX;
+}
+
+static bool part_can_grow(const struct log_part *p, size_t stride, uint64_t room)
+{
+    size_t directory = (next_capacity(p) - p->capacity) * sizeof(*p->chunks);
+    return p->count < LOG_CHUNKS_MAX && next_chunk_size(p, stride) + directory <= room;
+}
+
+static void append_to(struct window_log *l, struct log_chunk *c, const struct record_parts *parts,
+                      size_t stride, uint64_t number)
+{
+    struct record *r = log_chunk_record(c, c->used);
+
+    record_write(parts, (uint32_t)(number - c->first_number), r);
+    c->used += (uint32_t)stride;
+    l->undecided++;
+    /* Where this partition's next record will go: it is there by then. */
+    __builtin_prefetch((char *)r + stride + CACHE_LINE, 1);
+}
+
+bool window_log_append_here(struct window_log *l, const struct record_parts *parts, uint64_t number)
+{
+    struct log_chunk *c = part_tail(&l->parts[log_part_of(parts->hash, l->bits)]);
+    size_t stride = record_size_needed(parts);
+
+    if (!chunk_takes(c, stride, number))
+        return false;
+    append_to(l, c, parts, stride, number);
+    return true;
+}
+
+bool window_log_append(struct window_log *l, struct slab_pool *pool,
+                       const struct record_parts *parts, uint64_t number, uint64_t room)
+{
+    struct log_part *p = &l->parts[log_part_of(parts->hash, l->bits)];
+    struct log_chunk *c = part_tail(p);
+    size_t stride = record_size_needed(parts);
+
+    if (!chunk_takes(c, stride, number)) {
+        if (!part_can_grow(p, stride, room))
+            return false;
+        c = part_add_chunk(l, p, pool, stride, number);
+    }
+    append_to(l, c, parts, stride, number);
+    return true;
+}
+
+static void copy_record(struct window_log *to, struct slab_pool *pool, const struct record *r,
+                        uint64_t number)
+{
+    struct log_part *p = &to->parts[log_part_of(r->hash, to->bits)];
+    struct log_chunk *c = part_tail(p);
+    size_t stride = record_stride(r);
+    struct record *copy;
+
+    if (!chunk_takes(c, stride, number))
+        c = part_add_chunk(to, p, pool, stride, number);
+    copy = log_chunk_record(c, c->used);
+    memcpy(copy, r, stride);
+    copy->number = (uint32_t)(number - c->first_number);
+    c->used += (uint32_t)stride;
+}
+
+void window_log_split(struct window_log *l, struct slab_pool *pool, unsigned bits)
+{
+    struct window_log wider;
+
+    assert(bits > l->bits);
+    window_log_init(&wider, bits);
+    wider.undecided = l->undecided;
+    for (uint32_t i = 0; i < 1u << l->bits; i++) {
+        for (uint32_t j = 0; j < l->parts[i].count; j++) {
+            const struct log_chunk *c = l->parts[i].chunks[j];
+            for (uint32_t at = 0; at < c->used;) {
+                const struct record *r = log_chunk_record(c, at);
+                copy_record(&wider, pool, r, c->first_number + r->number);
+                at += (uint32_t)record_stride(r);
+            }
+        }
+        part_done(l, &l->parts[i], pool);
+    }
+    mem_free(l->parts);
+    *l = wider;
+}
+
+void window_log_drop_part(struct window_log *l, struct slab_pool *pool, uint32_t part)
+{
+    part_done(l, &l->parts[part], pool);
+}
+
+static uint64_t chunk_recount(const struct log_chunk *c)
+{
+    uint64_t undecided = 0;
+
+    for (uint32_t at = 0; at < c->used;) {
+        const struct record *r = log_chunk_record(c, at);
+        undecided += !record_has(r, RECORD_DECIDED);
+        at += (uint32_t)record_stride(r);
+    }
+    return undecided;
+}
+
+uint64_t window_log_recount(const struct window_log *l)
+{
+    uint64_t undecided = 0;
+
+    for (uint32_t i = 0; i < 1u << l->bits; i++)
+        for (uint32_t j = 0; j < l->parts[i].count; j++)
+            undecided += chunk_recount(l->parts[i].chunks[j]);
+    return undecided;
+}

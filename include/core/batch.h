@@ -1,0 +1,74 @@
+/*
+ * core/batch: some rows on their way from a decoder into the engine.
+ *
+ * A decoder fills a batch; the engine judges its rows one by one, in order, and
+ * takes as many as it has room for. What a row points at (the bytes that were
+ * read, the batch's scratch) is good until the batch is filled again or those
+ * bytes move.
+ */
+#ifndef CORE_BATCH_H
+#define CORE_BATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+
+#define BATCH_ROWS 256
+
+/* Why a row cannot take part. The words for [rejects] are in the table of reject_word(). */
+enum reject {
+    REJECT_NONE,
+    REJECT_FIELDS,    /* a wrong number of fields */
+    REJECT_QUOTE,     /* broken quoting */
+    REJECT_TYPE,      /* a value that is not of its type */
+    REJECT_NUL,       /* a NUL byte */
+    REJECT_TELNET,    /* a 0xFF byte */
+    REJECT_TOO_LONG,  /* longer than max_line */
+    REJECT_UNFINISHED, /* the connection broke within it */
+    REJECT_HEADER,    /* its connection's header lacks or repeats a field */
+    REJECT_EXPRESSION, /* where or key failed (overflow, division by zero, ...) */
+};
+#define REJECTS 10
+
+/* "fields", "quote", "type", "nul", "telnet", "too_long", "unfinished", "header", "expression" */
+const char *reject_word(enum reject r);
+
+struct row {
+    struct bytes line; /* as received, without its line end; the first KiB of an over-long one */
+    size_t consumed;   /* bytes of input up to the end of this row, from where the batch began */
+    uint32_t fields;   /* where its fields start in batch.fields; none when rejected */
+    bool verbatim;     /* the line can be stored as it is: see core/record.h */
+    uint8_t reject;    /* enum reject; the engine too may set it */
+    int32_t detail;    /* rejected: where batch.details has the sentence, -1 for none */
+};
+
+struct batch {
+    struct row rows[BATCH_ROWS];
+    size_t count;
+    size_t rejected;    /* how many rows have a reject */
+    size_t field_count; /* of every row that is not rejected; set by batch_init */
+    struct bytes *fields; /* owned: BATCH_ROWS * field_count canonical texts */
+    struct buf scratch; /* what fields point at that is not in the input bytes */
+    struct buf details; /* sentences for rejected rows, each with its NUL */
+};
+
+void batch_init(struct batch *b, size_t field_count);
+void batch_done(struct batch *b);
+void batch_clear(struct batch *b);
+
+static inline struct bytes *batch_row_fields(const struct batch *b, const struct row *r)
+{
+    return b->fields + r->fields;
+}
+
+/* The sentence that says what was wrong with a rejected row; "" for none. */
+const char *batch_detail(const struct batch *b, const struct row *r);
+
+/* Rejects row `r` with a reason for people. */
+void batch_reject(struct batch *b, struct row *r, enum reject why, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * core/engine: the join as one machine: rows and time go in, results are asked for.
+ *
+ * Input is pushed, a batch at a time; output is pulled, a few results at a time;
+ * nothing is queued in between. A window that is due is walked lazily, as results
+ * are pulled, while new rows go into open windows. Time enters as a value. All
+ * that happens, happens inside one of these calls.
+ *
+ * The fate of a record is decided and counted where it is found out (core/books).
+ */
+#ifndef CORE_ENGINE_H
+#define CORE_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/batch.h"
+#include "core/books.h"
+#include "core/instant.h"
+#include "core/plan.h"
+#include "core/record.h"
+#include "core/side.h"
+
+struct engine;
+
+/* The plan must outlive the engine. */
+struct engine *engine_new(const struct plan *plan);
+void engine_free(struct engine *e);
+
+/* --- in --- */
+
+/* Time is now `now`: windows that end by then are due. Never goes back: an
+ * earlier time is taken for the one reached. */
+void engine_advance(struct engine *e, struct stream_time now);
+
+/* Takes rows of `b`, from row `from` on, that came from `side` at `now`. Returns
+ * how many: fewer than there are when state is full. A row that where or key
+ * make unusable gets its `reject` here. Rows taken are in the books. */
+size_t engine_push(struct engine *e, enum side side, struct batch *b, size_t from,
+                   struct stream_time now);
+
+/* False: state is full, pushing would take nothing. */
+bool engine_takes(const struct engine *e);
+
+/* From now on state may grow as it must: for the last bytes that were read before a
+ * stop, when nothing more is read. */
+void engine_lift_limit(struct engine *e);
+
+/* This side has ended: no row will come. When both have, time runs to its end. */
+void engine_end(struct engine *e, enum side side);
+
+/* --- out --- */
+
+struct result {
+    enum result_kind kind;
+    const struct record *record[SIDES]; /* NULL: padded, or not part (semi, anti) */
+    int64_t window_start, window_end;
+};
+
+/* Sets up to `max` results and returns how many. What they point at is good until
+ * the next engine_pull(). *fuel is what the caller will spend: one unit for
+ * each record or pair looked at, about 10 ns; the walk pauses when it is used up,
+ * and 0 results with fuel left means that there is nothing to do. */
+size_t engine_pull(struct engine *e, struct result *ret, size_t max, int64_t *fuel);
+
+/* Is there anything that pulling would work on? */
+bool engine_has_work(const struct engine *e);
+
+/* The time at which engine_advance() would make something due; STREAM_TIME_MAX: never. */
+struct stream_time engine_due(const struct engine *e);
+
+/* A result whose row cannot be made (select failed): counted; fates stand. */
+void engine_reject_result(struct engine *e, const struct result *r);
+
+/* --- what it knows --- */
+
+const struct books *engine_books(const struct engine *e);
+uint64_t engine_held(const struct engine *e, enum side side);
+uint64_t engine_state_bytes(const struct engine *e);
+struct stream_time engine_time(const struct engine *e); /* reached */
+/* Both sides, with held counted anew from the records themselves: slow. */
+bool engine_books_balance(const struct engine *e);
+
+uint64_t engine_mapped_bytes(const struct engine *e); /* got from the system for state */
+
+/* Gives free memory back to the system, but for ENGINE_TRIM_KEEP; for idle moments. */
+#define ENGINE_TRIM_KEEP ((size_t)8 << 20)
+void engine_trim(struct engine *e);
+
+/* The operator's own state, for tests that look into it, or damage it. */
+void *engine_operator_state(struct engine *e);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * core/plan: what a configuration means to the engine.
+ *
+ * Made once by config, then read by everyone and changed by nobody. All that it
+ * points at belongs to it.
+ */
+#ifndef CORE_PLAN_H
+#define CORE_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/expr.h"
+#include "core/record.h"
+#include "core/schema.h"
+#include "core/side.h"
+
+enum join_type { JOIN_INNER, JOIN_LEFT, JOIN_RIGHT, JOIN_FULL, JOIN_SEMI, JOIN_ANTI };
+#define JOIN_TYPES 6
+
+const char *join_type_word(enum join_type t); /* "inner", ... */
+
+enum match_kind {
+    MATCH_TUMBLING,
+    MATCH_SLIDING,
+    MATCH_SESSION,
+    MATCH_INTERVAL,
+    MATCH_LATEST,
+    MATCH_LOOKUP,
+    MATCH_BATCH,
+};
+#define MATCH_KINDS 7
+
+enum time_kind { TIME_PROCESSING, TIME_EVENT };
+
+
+struct plan_side {
+    struct schema schema;
+    struct record_form form;
+    struct expr_list key; /* as many items as the other side; none: one key for all */
+    bool *key_as_double;  /* one an item, owned */
+    struct expr *where;   /* owned; NULL: all records */
+};
+
+struct plan {
+    enum join_type type;
+    enum match_kind match;
+    enum time_kind time;
+    int64_t size_ms;   /* of windows; > 0 */
+    int64_t offset_ms; /* may be negative */
+    struct expr *on;   /* owned; NULL: true */
+    struct plan_side side[SIDES];
+    uint64_t state_bytes_max;
+    uint64_t hash_seed;
+};
+
+struct plan *plan_new(void);
+void plan_free(struct plan *p);
+
+/* Outer joins pad their unmatched rows with NULLs; the rows of anti count too. */
+bool plan_pads(const struct plan *p, enum side s);
+
+/* The window of `size_ms` that holds `t`: its start. semantics.md section 1. */
+int64_t plan_window_start(const struct plan *p, int64_t t);
+
+#endif

@@ -1,0 +1,184 @@
+/*
+ * core/record: a record as it lies in a store.
+ *
+ *     +--------+--------+-----------+---------+---------+- - - - -+---------+-----+
+ *     | hash   | number | size,flags| key_off | key_len | wide    | body    | key |
+ *     | 4      | 4      | 2         | 1       | 1       | 12 or 0 | size    |     |
+ *     +--------+--------+-----------+---------+---------+- - - - -+---------+-----+
+ *
+ * The body is either the line as it was received (verbatim: all its fields are
+ * canonical and none is quoted), or packed: for each field a varint, 0 for NULL
+ * and otherwise its length + 1, and the field's canonical text.
+ *
+ * The key is a run of bytes equal for equal keys: where it is one field's text
+ * of a verbatim line it lies in the body, else it follows it. Keys of several
+ * parts are joined by NUL, which no record can contain.
+ *
+ * A record that is too large for the small numbers carries wide ones.
+ * Records start at multiples of RECORD_ALIGN; 12 bytes is what each one costs. Its
+ * bits say its fate: matched bits lie with the records, nowhere else.
+ */
+#ifndef CORE_RECORD_H
+#define CORE_RECORD_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/copy.h"
+#include "core/schema.h"
+
+#define RECORD_ALIGN 4
+
+enum record_flag {
+    RECORD_DECIDED = 1 << 11,  /* its fate is in the books: it is no longer held */
+    RECORD_MATCHED = 1 << 12,  /* it had a match */
+    RECORD_NULL_KEY = 1 << 13, /* matches nothing */
+    RECORD_PACKED = 1 << 14,
+    RECORD_WIDE = 1 << 15,
+};
+#define RECORD_SIZE_MASK 0x07ff
+
+struct record {
+    uint32_t hash;   /* of its key; while a walk over its window is under way: a link */
+    uint32_t number; /* of arrival on its side, counted from its chunk's first_number */
+    uint16_t size_flags;
+    uint8_t key_offset; /* from the start of the body */
+    uint8_t key_size;
+    /* struct record_wide if RECORD_WIDE, then the body and the key */
+};
+
+struct record_wide {
+    uint32_t body_size;
+    uint32_t key_offset;
+    uint32_t key_size;
+};
+
+static_assert(sizeof(struct record) == 12, "the cost of a record");
+
+static inline bool record_has(const struct record *r, enum record_flag flag)
+{
+    return (r->size_flags & flag) != 0;
+}
+
+/* What is needed to cut bodies of one side into fields. */
+struct record_form {
+    size_t field_count;
+    char delimiter; /* of verbatim lines */
+    struct bytes
+        null_text; /* the field text that means NULL in verbatim lines; owned by the plan */
+};
+
+/* Where its body, its key and its end are, whether wide or not. */
+static inline struct record_wide record_sizes(const struct record *r)
+{
+    struct record_wide w = {
+        .body_size = r->size_flags & RECORD_SIZE_MASK,
+        .key_offset = r->key_offset,
+        .key_size = r->key_size,
+    };
+
+    if (record_has(r, RECORD_WIDE))
+        memcpy(&w, r + 1, sizeof(w));
+    return w;
+}
+
+static inline const char *record_payload(const struct record *r)
+{
+    return (const char *)(r + 1) + (record_has(r, RECORD_WIDE) ? sizeof(struct record_wide) : 0);
+}
+
+static inline struct bytes record_body(const struct record *r)
+{
+    return (struct bytes){record_payload(r), record_sizes(r).body_size};
+}
+
+static inline struct bytes record_key(const struct record *r)
+{
+    struct record_wide w = record_sizes(r);
+    return (struct bytes){record_payload(r) + w.key_offset, w.key_size};
+}
+
+/* What header, body and a key behind it take in a chunk. */
+static inline size_t record_stride_of(struct record_wide w, bool wide)
+{
+    size_t key_end = (size_t)w.key_offset + w.key_size;
+    size_t payload = key_end > w.body_size ? key_end : w.body_size;
+    size_t size = sizeof(struct record) + (wide ? sizeof(struct record_wide) : 0) + payload;
+
+    return (size + RECORD_ALIGN - 1) & ~(size_t)(RECORD_ALIGN - 1);
+}
+
+/* Bytes from this record to the next one in its chunk. */
+static inline size_t record_stride(const struct record *r)
+{
+    return record_stride_of(record_sizes(r), record_has(r, RECORD_WIDE));
+}
+
+/* Sets ret_fields[0 .. field_count) to the canonical texts, BYTES_NULL for NULL.
+ * They point into the record. */
+void record_fields(const struct record *r, const struct record_form *form,
+                   struct bytes *ret_fields);
+
+/* A record that is to be stored. */
+struct record_parts {
+    uint32_t hash;
+    struct bytes body;
+    struct bytes key; /* key.p lies within body (verbatim), or it will follow the body */
+    uint16_t flags;   /* RECORD_NULL_KEY, RECORD_PACKED */
+};
+
+static inline bool record_key_in_body(const struct record_parts *p)
+{
+    return p->key.p >= p->body.p && p->key.p + p->key.n <= p->body.p + p->body.n;
+}
+
+static inline struct record_wide record_sizes_for(const struct record_parts *p)
+{
+    struct record_wide w = {.body_size = (uint32_t)p->body.n, .key_size = (uint32_t)p->key.n};
+
+    if (p->key.n > 0)
+        w.key_offset = record_key_in_body(p) ? (uint32_t)(p->key.p - p->body.p) : w.body_size;
+    return w;
+}
+
+static inline bool record_is_wide(struct record_wide w)
+{
+    return w.body_size > RECORD_SIZE_MASK || w.key_offset > UINT8_MAX || w.key_size > UINT8_MAX;
+}
+
+/* The bytes that record_write() will take: a multiple of RECORD_ALIGN. */
+static inline size_t record_size_needed(const struct record_parts *p)
+{
+    struct record_wide w = record_sizes_for(p);
+    return record_stride_of(w, record_is_wide(w));
+}
+
+static inline void record_write(const struct record_parts *p, uint32_t number, struct record *to)
+{
+    struct record_wide w = record_sizes_for(p);
+    bool wide = record_is_wide(w);
+    char *payload = (char *)(to + 1);
+
+    to->hash = p->hash;
+    to->number = number;
+    to->size_flags = (uint16_t)(p->flags | (wide ? RECORD_WIDE : w.body_size));
+    to->key_offset = wide ? 0 : (uint8_t)w.key_offset;
+    to->key_size = wide ? 0 : (uint8_t)w.key_size;
+    if (wide) {
+        memcpy(payload, &w, sizeof(w));
+        payload += sizeof(w);
+    }
+    payload = copy_bytes(payload, p->body.p, p->body.n);
+    if (w.key_offset >= w.body_size && w.key_size > 0)
+        memcpy(payload, p->key.p, p->key.n);
+}
+
+/* Appends the packed body of `fields` to `to`. */
+void record_pack(const struct bytes *fields, size_t count, struct buf *to);
+
+#endif

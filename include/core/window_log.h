@@ -1,0 +1,85 @@
+/*
+ * core/window_log: the records of one side of one window, appended.
+ *
+ * While a window fills, nothing is looked up: a record is appended to one of
+ * 2^bits partitions, by the top bits of its key's hash, and that is all. When
+ * the window is due, a walk (core/window_walk) takes the partitions one by one;
+ * each fits a cache. So the cost of a record does not grow with the number of
+ * keys. A window starts as one partition with small chunks, for a window with
+ * two records may not cost more than a few hundred bytes; window_log_split()
+ * parts it when it has grown.
+ *
+ *     partition:  chunk -> chunk -> chunk     (each: header, records, free room)
+ *
+ * Records of a partition lie in order of arrival. The log counts those whose
+ * fate is not decided yet: that is what `held` in the books means.
+ */
+#ifndef CORE_WINDOW_LOG_H
+#define CORE_WINDOW_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/slab.h"
+#include "core/record.h"
+
+#define WINDOW_LOG_BITS_MAX 8
+/* A partition has at most so many chunks: a reference to a record has to fit 32 bits. */
+#define LOG_CHUNKS_MAX (1u << 20)
+/* In each chunk, however large, records start before this. */
+#define LOG_PLACES_END (SLAB_CHUNK_MAX - sizeof(struct log_chunk))
+
+struct log_chunk {
+    uint64_t first_number; /* what the records' numbers are counted from */
+    uint32_t size;         /* of the chunk, with this header, as it was taken from the pool */
+    uint32_t used;         /* bytes of records */
+};
+
+struct log_part {
+    struct log_chunk **chunks; /* owned, and so are the chunks */
+    uint32_t count, capacity;
+    uint64_t bytes; /* of chunks */
+};
+
+struct window_log {
+    struct log_part *parts; /* owned; 1 << bits */
+    unsigned bits;
+    uint64_t bytes;     /* all that is allocated: counts as state */
+    uint64_t undecided; /* records held */
+};
+
+void window_log_init(struct window_log *l, unsigned bits);
+void window_log_done(struct window_log *l, struct slab_pool *pool);
+
+static inline uint32_t log_part_of(uint32_t hash, unsigned bits)
+{
+    return (uint32_t)(((uint64_t)hash << bits) >> 32);
+}
+
+static inline struct record *log_chunk_record(const struct log_chunk *c, uint32_t offset)
+{
+    return (struct record *)((char *)(c + 1) + offset);
+}
+
+/* What most appends are: a copy into the chunk at hand. False: it takes a new one,
+ * see window_log_append(). */
+bool window_log_append_here(struct window_log *l, const struct record_parts *parts,
+                            uint64_t number);
+
+/* Appends a copy. `room` is how many bytes may still be allocated: false if it
+ * takes more, or if the partition is full; nothing has changed then. */
+bool window_log_append(struct window_log *l, struct slab_pool *pool,
+                       const struct record_parts *parts, uint64_t number, uint64_t room);
+
+/* Parts the log anew into 1 << bits partitions; bits > l->bits. Copies all
+ * records once, so it is for logs that are still small. */
+void window_log_split(struct window_log *l, struct slab_pool *pool, unsigned bits);
+
+/* Gives back the chunks of one partition, whose records are all decided. */
+void window_log_drop_part(struct window_log *l, struct slab_pool *pool, uint32_t part);
+
+/* Counts the undecided records from the records themselves: slow, for checks. */
+uint64_t window_log_recount(const struct window_log *l);
+
+#endif
