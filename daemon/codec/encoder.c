@@ -1,0 +1,408 @@
+#include "codec/encoder.h"
+
+#include "base/copy.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/time.h"
+#include "codec/text.h"
+
+enum op_kind {
+    OP_LINE, /* all fields of a side, in order, written as that side's lines are */
+    OP_FIELD,
+    OP_EXPRESSION,
+};
+
+/* A step of a compiled select. */
+struct op {
+    enum op_kind kind;
+    size_t item; /* of the select; OP_LINE: the first of them */
+    enum side side;
+    size_t field;
+    const struct expr *expr;
+};
+
+/* How a text is written. */
+enum form { FORM_RAW, FORM_CSV, FORM_JSON, FORM_JSON_NUMBER };
+
+/* What an item is written as, and what comes before it in the row. */
+struct column {
+    struct bytes lead;
+    enum form form;
+};
+
+/* A part of the row that is being made. */
+struct piece {
+    struct bytes lead, text;
+    enum form form;
+};
+
+struct encoder {
+    const struct output_format *format;
+    const struct plan *plan;
+    struct csv_style style;
+    struct bytes null_text; /* of the output */
+    bool alike[SIDES];      /* lines of this side that were received verbatim are right here */
+    struct op *ops;         /* owned */
+    size_t op_count;
+    bool lines_only;        /* at most SIDES ops, all of them OP_LINE */
+    struct column *columns; /* owned; one an item */
+    struct buf leads;       /* what their leads point at */
+    struct bytes tail;      /* of each row */
+
+    /* Of the row that is being made. */
+    struct piece *pieces; /* owned; room for one an item */
+    size_t piece_count;
+    struct bytes *fields[SIDES];     /* owned */
+    bool cut[SIDES];                 /* fields[side] is set */
+    char (*values)[NUMBER_TEXT_MAX]; /* owned; texts of expressions, one an item */
+};
+
+/* --- compiling --- */
+
+static struct bytes never_null(struct bytes text)
+{
+    return text.n == 0 ? BYTES_LIT("") : text;
+}
+
+static enum form form_of(enum output_kind kind, enum value_type type)
+{
+    if (kind == OUTPUT_CSV)
+        return FORM_CSV;
+    switch (type) {
+    case TYPE_STRING:
+    case TYPE_TIMESTAMP:
+        return FORM_JSON;
+    case TYPE_TIMESTAMP_S: /* as received */
+        return FORM_JSON_NUMBER;
+    default:
+        return FORM_RAW; /* canonical numbers and booleans are JSON */
+    }
+}
+
+static void append_lead(struct buf *to, const struct output_format *f, size_t item)
+{
+    if (f->kind == OUTPUT_CSV) {
+        if (item > 0)
+            buf_append_char(to, f->delimiter);
+        return;
+    }
+    buf_append_char(to, item == 0 ? '{' : ',');
+    text_append_json(to, bytes_of(f->select.items[item].name));
+    buf_append_char(to, ':');
+}
+
+static void make_columns(struct encoder *e)
+{
+    const struct expr_list *select = &e->format->select;
+    size_t *ends = mem_alloc_zeroed(select->count, sizeof(*ends));
+    const char *start;
+
+    buf_init(&e->leads);
+    for (size_t i = 0; i < select->count; i++) {
+        append_lead(&e->leads, e->format, i);
+        ends[i] = buf_length(&e->leads);
+        e->columns[i].form = form_of(e->format->kind, select->items[i].expr->type);
+    }
+    start = buf_data(&e->leads); /* moves no more */
+    for (size_t i = 0; i < select->count; i++) {
+        size_t from = i > 0 ? ends[i - 1] : 0;
+        e->columns[i].lead = (struct bytes){start + from, ends[i] - from};
+    }
+    mem_free(ends);
+}
+
+static bool is_field(const struct expr *e, enum side side, size_t field)
+{
+    return e->kind == EXPR_FIELD && e->side == side && e->field == field;
+}
+
+/* Do all fields of a side stand in the select, in order, from `item` on? */
+static bool is_whole_side(const struct encoder *e, size_t item, enum side side)
+{
+    const struct expr_list *select = &e->format->select;
+    size_t count = e->plan->side[side].form.field_count;
+
+    if (count == 0 || count > select->count - item)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!is_field(select->items[item + i].expr, side, i))
+            return false;
+    return true;
+}
+
+/* Returns how many items the op is for. */
+static size_t compile_op(const struct encoder *e, size_t item, struct op *ret)
+{
+    const struct expr *expr = e->format->select.items[item].expr;
+
+    *ret = (struct op){.kind = OP_EXPRESSION, .item = item, .expr = expr};
+    if (expr->kind != EXPR_FIELD)
+        return 1;
+    ret->kind = OP_FIELD;
+    ret->side = expr->side;
+    ret->field = expr->field;
+    if (!e->alike[expr->side] || !is_whole_side(e, item, expr->side))
+        return 1;
+    ret->kind = OP_LINE;
+    return e->plan->side[expr->side].form.field_count;
+}
+
+static bool has_lines_only(const struct encoder *e)
+{
+    for (size_t i = 0; i < e->op_count; i++)
+        if (e->ops[i].kind != OP_LINE)
+            return false;
+    return e->op_count <= SIDES;
+}
+
+static bool is_alike(const struct output_format *f, const struct record_form *input)
+{
+    return f->kind == OUTPUT_CSV && f->delimiter == input->delimiter &&
+           bytes_equal(f->null_text, input->null_text);
+}
+
+struct encoder *encoder_new(const struct output_format *f, const struct plan *plan)
+{
+    struct encoder *e = mem_alloc_zeroed(1, sizeof(*e));
+    size_t count = f->select.count;
+
+    e->format = f;
+    e->plan = plan;
+    e->style = (struct csv_style){f->delimiter, never_null(f->null_text)};
+    e->null_text = f->kind == OUTPUT_CSV ? e->style.null_text : BYTES_LIT("null");
+    e->tail = f->kind == OUTPUT_CSV ? BYTES_LIT("\n") : BYTES_LIT("}\n");
+    e->columns = mem_alloc_zeroed(count, sizeof(*e->columns));
+    e->ops = mem_alloc_zeroed(count, sizeof(*e->ops));
+    e->pieces = mem_alloc_zeroed(count, sizeof(*e->pieces));
+    e->values = mem_alloc_zeroed(count, sizeof(*e->values));
+    for (int s = 0; s < SIDES; s++) {
+        e->alike[s] = is_alike(f, &plan->side[s].form);
+        e->fields[s] = mem_alloc_zeroed(plan->side[s].form.field_count, sizeof(*e->fields[s]));
+    }
+    make_columns(e);
+    for (size_t item = 0; item < count;)
+        item += compile_op(e, item, &e->ops[e->op_count++]);
+    e->lines_only = has_lines_only(e);
+    return e;
+}
+
+void encoder_free(struct encoder *e)
+{
+    if (e == NULL)
+        return;
+    mem_free(e->columns);
+    mem_free(e->ops);
+    mem_free(e->pieces);
+    mem_free(e->values);
+    for (int s = 0; s < SIDES; s++)
+        mem_free(e->fields[s]);
+    buf_done(&e->leads);
+    mem_free(e);
+}
+
+/* --- a row, piece by piece --- */
+
+static inline void add_piece(struct encoder *e, size_t item, struct bytes text, enum form form)
+{
+    e->pieces[e->piece_count++] = (struct piece){e->columns[item].lead, text, form};
+}
+
+static void add_text(struct encoder *e, size_t item, struct bytes text)
+{
+    if (text.p == NULL)
+        add_piece(e, item, e->null_text, FORM_RAW);
+    else
+        add_piece(e, item, text, e->columns[item].form);
+}
+
+/* NULL: the side is padded. */
+static const struct bytes *fields_of(struct encoder *e, const struct result *r, enum side side)
+{
+    if (r->record[side] == NULL)
+        return NULL;
+    if (!e->cut[side])
+        record_fields(r->record[side], &e->plan->side[side].form, e->fields[side]);
+    e->cut[side] = true;
+    return e->fields[side];
+}
+
+static void add_field(struct encoder *e, const struct result *r, size_t item, enum side side,
+                      size_t field)
+{
+    const struct bytes *fields = fields_of(e, r, side);
+    struct bytes text = fields != NULL ? fields[field] : BYTES_NULL;
+
+    if (text.p != NULL && e->alike[side] && !record_has(r->record[side], RECORD_PACKED))
+        add_piece(e, item, text, FORM_RAW);
+    else
+        add_text(e, item, text);
+}
+
+static inline void add_line(struct encoder *e, const struct result *r, const struct op *op)
+{
+    const struct record *record = r->record[op->side];
+
+    if (record != NULL && !record_has(record, RECORD_PACKED)) {
+        add_piece(e, op->item, record_body(record), FORM_RAW);
+        return;
+    }
+    for (size_t i = 0; i < e->plan->side[op->side].form.field_count; i++)
+        add_field(e, r, op->item + i, op->side, i);
+}
+
+/* The canonical text of a value, at `room` if it is not one already. */
+static struct bytes text_of(const struct value *v, char *room)
+{
+    if (v->null)
+        return BYTES_NULL;
+    switch (v->type) {
+    case TYPE_BIGINT:
+        return (struct bytes){room, number_write_bigint(v->bigint, room)};
+    case TYPE_DOUBLE:
+        return (struct bytes){room, number_write_double(v->real, room)};
+    case TYPE_BOOLEAN:
+        return v->boolean ? BYTES_LIT("true") : BYTES_LIT("false");
+    case TYPE_TIMESTAMP:
+        time_write_rfc3339(v->bigint, room);
+        return (struct bytes){room, TIME_TEXT_LENGTH};
+    default:
+        return v->text;
+    }
+}
+
+static bool add_expression(struct encoder *e, const struct result *r, const struct op *op)
+{
+    const struct expr_input in = {
+        {fields_of(e, r, SIDE_LEFT), fields_of(e, r, SIDE_RIGHT)},
+    };
+    struct value v;
+
+    if (expr_evaluate(op->expr, &in, &v) != EXPR_OK)
+        return false;
+    add_text(e, op->item, text_of(&v, e->values[op->item]));
+    return true;
+}
+
+static bool make_pieces(struct encoder *e, const struct result *r)
+{
+    e->piece_count = 0;
+    e->cut[SIDE_LEFT] = e->cut[SIDE_RIGHT] = false;
+    for (size_t i = 0; i < e->op_count; i++) {
+        const struct op *op = &e->ops[i];
+
+        switch (op->kind) {
+        case OP_LINE:
+            add_line(e, r, op);
+            break;
+        case OP_FIELD:
+            add_field(e, r, op->item, op->side, op->field);
+            break;
+        case OP_EXPRESSION:
+            if (!add_expression(e, r, op))
+                return false;
+            break;
+        }
+    }
+    return true;
+}
+
+/* --- and its bytes --- */
+
+static inline size_t piece_room(const struct piece *p)
+{
+    size_t n = p->text.n;
+
+    switch (p->form) {
+    case FORM_CSV:
+        n = text_csv_room(n);
+        break;
+    case FORM_JSON:
+        n = text_json_room(n);
+        break;
+    case FORM_RAW:
+    case FORM_JSON_NUMBER:
+        break;
+    }
+    return p->lead.n + n;
+}
+
+static inline char *write_piece(char *to, const struct piece *p, const struct csv_style *style)
+{
+    to = copy_bytes(to, p->lead.p, p->lead.n);
+    switch (p->form) {
+    case FORM_CSV:
+        return text_write_csv(to, p->text, style);
+    case FORM_JSON:
+        return text_write_json(to, p->text);
+    case FORM_JSON_NUMBER:
+        return text_write_json_number(to, p->text);
+    case FORM_RAW:
+        break;
+    }
+    return copy_bytes(to, p->text.p, p->text.n);
+}
+
+/* The most common row by far: whole lines as they were received. False: a side is
+ * padded or packed, so it has to be made in pieces. */
+static bool append_lines(const struct encoder *e, const struct result *r, struct buf *to)
+{
+    struct bytes bodies[SIDES];
+    size_t room = 0;
+    char *start, *at;
+
+    for (size_t i = 0; i < e->op_count; i++) {
+        const struct record *record = r->record[e->ops[i].side];
+
+        if (record == NULL || record_has(record, RECORD_PACKED))
+            return false;
+        bodies[i] = record_body(record);
+        room += bodies[i].n + 1;
+    }
+    start = at = buf_reserve(to, room);
+    for (size_t i = 0; i < e->op_count; i++) {
+        at = copy_bytes(at, bodies[i].p, bodies[i].n);
+        *at++ = e->style.delimiter;
+    }
+    at[-1] = '\n';
+    buf_advance(to, (size_t)(at - start));
+    return true;
+}
+
+bool encoder_result(struct encoder *e, const struct result *r, struct buf *to)
+{
+    size_t room = e->tail.n;
+    char *start, *at;
+
+    if (e->lines_only && append_lines(e, r, to))
+        return true;
+    if (!make_pieces(e, r))
+        return false;
+    for (size_t i = 0; i < e->piece_count; i++)
+        room += piece_room(&e->pieces[i]);
+    start = at = buf_reserve(to, room);
+    for (size_t i = 0; i < e->piece_count; i++)
+        at = write_piece(at, &e->pieces[i], &e->style);
+    at = copy_bytes(at, e->tail.p, e->tail.n);
+    buf_advance(to, (size_t)(at - start));
+    return true;
+}
+
+static void append_csv(struct buf *to, struct bytes text, const struct csv_style *style)
+{
+    char *start = buf_reserve(to, text_csv_room(text.n));
+
+    buf_advance(to, (size_t)(text_write_csv(start, text, style) - start));
+}
+
+void encoder_header(const struct encoder *e, struct buf *to)
+{
+    const struct expr_list *select = &e->format->select;
+
+    if (e->format->kind != OUTPUT_CSV || !e->format->header)
+        return;
+    for (size_t i = 0; i < select->count; i++) {
+        buf_append_bytes(to, e->columns[i].lead);
+        append_csv(to, bytes_of(select->items[i].name), &e->style);
+    }
+    buf_append_char(to, '\n');
+}

@@ -1,0 +1,69 @@
+/* The rows of [late] and [rejects]: see codec/encoder.h. */
+#include "base/time.h"
+#include "codec/encoder.h"
+#include "codec/text.h"
+
+#define COLUMNS 5
+
+static const char *const names[COLUMNS] = {"side", "reason", "detail", "time", "line"};
+
+static void append_csv_field(struct buf *to, struct bytes text, const struct csv_style *style)
+{
+    char *start;
+
+    if (text.p == NULL) {
+        buf_append_bytes(to, style->null_text);
+        return;
+    }
+    start = buf_reserve(to, text_csv_room(text.n));
+    buf_advance(to, (size_t)(text_write_csv(start, text, style) - start));
+}
+
+static void append_csv(struct buf *to, const struct bytes *texts, const struct output_format *f)
+{
+    const struct csv_style style = {f->delimiter, f->null_text};
+
+    for (size_t i = 0; i < COLUMNS; i++) {
+        if (i > 0)
+            buf_append_char(to, f->delimiter);
+        append_csv_field(to, texts[i], &style);
+    }
+    buf_append_char(to, '\n');
+}
+
+static void append_json(struct buf *to, const struct bytes *texts)
+{
+    for (size_t i = 0; i < COLUMNS; i++) {
+        buf_printf(to, "%c\"%s\":", i == 0 ? '{' : ',', names[i]);
+        if (texts[i].p == NULL)
+            buf_append_text(to, "null");
+        else
+            text_append_json(to, texts[i]);
+    }
+    buf_append_text(to, "}\n");
+}
+
+void fate_header(const struct output_format *f, struct buf *to)
+{
+    struct bytes texts[COLUMNS];
+
+    if (f->kind != OUTPUT_CSV || !f->header)
+        return;
+    for (size_t i = 0; i < COLUMNS; i++)
+        texts[i] = bytes_of(names[i]);
+    append_csv(to, texts, f);
+}
+
+void fate_row(const struct output_format *f, const struct fate_row *r, struct buf *to)
+{
+    char time[TIME_TEXT_LENGTH];
+    const struct bytes texts[COLUMNS] = {
+        bytes_of(r->side), bytes_of(r->reason), r->detail, {time, sizeof(time)}, r->line,
+    };
+
+    time_write_rfc3339(r->time_ms, time);
+    if (f->kind == OUTPUT_CSV)
+        append_csv(to, texts, f);
+    else
+        append_json(to, texts);
+}

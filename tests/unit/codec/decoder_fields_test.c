@@ -1,0 +1,308 @@
+/* How the decoder cuts good lines into fields, and checks them. */
+#include "unit.h"
+
+#include "codec/decoder.h"
+#include "fixture.h"
+#include "transcript.h"
+
+struct example {
+    const char *text;
+    const char *rows;
+};
+
+static void check(const struct fixture *f, const struct example *examples, size_t count)
+{
+    struct buf rows = BUF_EMPTY;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *text = examples[i].text;
+
+        assert_string_equal(transcript_at_once(&f->format, text, strlen(text), INPUT_ENDED, &rows),
+                            examples[i].rows);
+    }
+    buf_done(&rows);
+}
+
+/* --- fields --- */
+
+static void plain_lines_are_cut_and_can_be_stored_as_they_are(void **state)
+{
+    static const struct example examples[] = {
+        {"k,a\n", "= [k][a]\n"},
+        {"k,a\r\n", "= [k][a]\n"},
+        {"k,a", "= [k][a]\n"},
+        {"k, a \n", "= [k][ a ]\n"},
+        {"k,\n", "= [k]-\n"},
+        {",a\n", "= -[a]\n"},
+        {",\n", "= --\n"},
+        {",\r\n", "= --\n"},
+        {"k,\xC3\xA4\xC3\n", "= [k][\\xc3\\xa4\\xc3]\n"},
+        {"k,a\nl,b\r\nm,c\n", "= [k][a]\n= [l][b]\n= [m][c]\n"},
+        {"\n\r\nk,a\n\n\n", "= [k][a]\n"},
+        {"", ""},
+    };
+    struct fixture f;
+
+    (void)state;
+    fixture_open(&f, "key, value");
+    check(&f, examples, COUNT_OF(examples));
+    fixture_close(&f);
+}
+
+static void lines_of_any_length_are_cut_alike(void **state)
+{
+    struct fixture f;
+    struct buf text = BUF_EMPTY, rows = BUF_EMPTY, expected = BUF_EMPTY;
+
+    (void)state;
+    fixture_open(&f, "key, value");
+    for (int length = 1; length <= 200; length++) {
+        for (int i = 0; i < length; i++)
+            buf_append_char(&text, (char)('a' + i % 26));
+        buf_append_char(&text, ',');
+        for (int i = 0; i < 200 - length; i++)
+            buf_append_char(&text, (char)('A' + i % 26));
+        buf_append_text(&text, length % 2 == 0 ? "\n" : "\r\n");
+    }
+    transcript_at_once(&f.format, buf_data(&text), buf_length(&text), INPUT_ENDED, &rows);
+    for (int length = 1; length <= 200; length++) {
+        buf_append_text(&expected, "= [");
+        for (int i = 0; i < length; i++)
+            buf_append_char(&expected, (char)('a' + i % 26));
+        buf_append_text(&expected, length < 200 ? "][" : "]-\n");
+        for (int i = 0; i < 200 - length; i++)
+            buf_append_char(&expected, (char)('A' + i % 26));
+        if (length < 200)
+            buf_append_text(&expected, "]\n");
+    }
+    assert_string_equal(buf_text(&rows), buf_text(&expected));
+    buf_done(&text);
+    buf_done(&rows);
+    buf_done(&expected);
+    fixture_close(&f);
+}
+
+static void quoted_fields_are_taken_out_of_their_quotes(void **state)
+{
+    static const struct example examples[] = {
+        {"\"k\",a\n", "~ [k][a]\n"},
+        {"\"k\",a\r\n", "~ [k][a]\n"},
+        {"k,\"a,b\"\n", "~ [k][a,b]\n"},
+        {"k,\"a\"\"b\"\n", "~ [k][a\"b]\n"},
+        {"k,\" \"\n", "~ [k][ ]\n"},
+        {"\"k\n\",a\"", "! quote \"k: a quoted field is not closed\n"
+                        "! fields \",a\": 1 field, expected 2 (key, value)\n"},
+        {"k,a\"b\nl,b\n",
+         "! quote k,a\"b: a quote within a field that does not start with one, at byte 4\n"
+         "= [l][b]\n"},
+        {"k,\"a\"b\nl,b\n", "! quote k,\"a\"b: text behind a closing quote, at byte 6\n= [l][b]\n"},
+        {"k,\"a\" \nl,b\n", "! quote k,\"a\" : text behind a closing quote, at byte 6\n= [l][b]\n"},
+        {"k,\"\nl,b\n", "! quote k,\": a quoted field is not closed\n= [l][b]\n"},
+        {"\"\n", "! quote \": a quoted field is not closed\n"},
+    };
+    struct fixture f;
+
+    (void)state;
+    fixture_open(&f, "key, value");
+    check(&f, examples, COUNT_OF(examples));
+    fixture_close(&f);
+}
+
+static void null_is_an_unquoted_text_and_the_empty_string_is_quoted(void **state)
+{
+    static const struct example empty[] = {
+        {"k,\n", "= [k]-\n"},
+        {"k,\"\"\n", "~ [k][]\n"},
+        {"\"\",\n", "~ []-\n"},
+    };
+    static const struct example word[] = {
+        {"k,\\N\n", "= [k]-\n"},     {"k,\n", "= [k][]\n"},         {"k,\"\\N\"\n", "~ [k][\\N]\n"},
+        {"\"k\",\\N\n", "~ [k]-\n"}, {"k,\\N \n", "= [k][\\N ]\n"}, {"\\N,\\M\n", "= -[\\M]\n"},
+    };
+    struct fixture f;
+
+    (void)state;
+    fixture_open(&f, "key, value");
+    check(&f, empty, COUNT_OF(empty));
+    f.format.null_text = BYTES_LIT("\\N");
+    check(&f, word, COUNT_OF(word));
+    fixture_close(&f);
+}
+
+static void the_delimiter_can_be_another(void **state)
+{
+    static const struct example tabs[] = {
+        {"k\ta,b\n", "= [k][a,b]\n"},
+        {"k\t\"a\tb\"\n", "~ [k][a\\x09b]\n"},
+        {"k\t \n", "= [k][ ]\n"},
+    };
+    static const struct example spaces[] = {
+        {"k a\n", "= [k][a]\n"},
+        {"\"k 1\" \n", "~ [k 1]-\n"},
+        {"  \n", "! fields   : 3 fields, expected 2 (key, value)\n"},
+    };
+    struct fixture f;
+
+    (void)state;
+    fixture_open(&f, "key, value");
+    f.format.delimiter = '\t';
+    check(&f, tabs, COUNT_OF(tabs));
+    f.format.delimiter = ' ';
+    check(&f, spaces, COUNT_OF(spaces));
+    fixture_close(&f);
+}
+
+static void a_lone_cr_is_an_ordinary_character(void **state)
+{
+    static const struct example examples[] = {
+        {"k,a\rb\n", "~ [k][a\\rb]\n"},
+        {"k,a\r\r\n", "~ [k][a\\r]\n"},
+        {"k\r,a\r\n", "~ [k\\r][a]\n"},
+        {"\r,a\n", "~ [\\r][a]\n"},
+        {"k,\"a\r\"\r\n", "~ [k][a\\r]\n"},
+        {"k,\"a\"\r\r\n", "! quote k,\"a\"\\r: text behind a closing quote, at byte 6\n"},
+    };
+    struct fixture f;
+
+    (void)state;
+    fixture_open(&f, "key, value");
+    check(&f, examples, COUNT_OF(examples));
+    fixture_close(&f);
+}
+
+static void one_field_has_no_delimiter(void **state)
+{
+    static const struct example examples[] = {
+        {"a\n", "= [a]\n"},
+        {"\"\"\n", "~ []\n"},
+        {"\n", ""},
+        {"a,b\n", "! fields a,b: 2 fields, expected 1 (only)\n"},
+    };
+    struct fixture f;
+
+    (void)state;
+    fixture_open(&f, "only");
+    check(&f, examples, COUNT_OF(examples));
+    fixture_close(&f);
+}
+
+/* --- types --- */
+
+static void fields_are_checked_against_their_types(void **state)
+{
+    static const struct example examples[] = {
+        {"a,12,1.5,true,2026-01-02T03:04:05.678Z,1767323045000\n",
+         "= [a][12][1.5][true][2026-01-02T03:04:05.678Z][1767323045000]\n"},
+        {",,,,,\n", "= ------\n"},
+        {"1,-12,-0.5,false,,-1\n", "= [1][-12][-0.5][false]-[-1]\n"},
+        {"a,,,,,\n", "= [a]-----\n"},
+        {"a,12x,,,,\n", "! type a,12x,,,,: field n: \"12x\" is not a bigint\n"},
+        {"a,9223372036854775808,,,,\n",
+         "! type a,9223372036854775808,,,,: field n: \"9223372036854775808\" is not a bigint\n"},
+        {"a, 1,,,,\n", "! type a, 1,,,,: field n: \" 1\" is not a bigint\n"},
+        {"a,\"\",,,,\n", "! type a,\"\",,,,: field n: \"\" is not a bigint\n"},
+        {"a,,.5,,,\n", "! type a,,.5,,,: field x: \".5\" is not a double\n"},
+        {"a,,,yes,,\n", "! type a,,,yes,,: field b: \"yes\" is not a boolean\n"},
+        {"a,,,,today,\n", "! type a,,,,today,: field t: \"today\" is not a timestamp\n"},
+        {"a,,,,,999999999999999\n",
+         "! type a,,,,,999999999999999: field ms: \"999999999999999\" is not a timestamp_ms\n"},
+        {"a,x,y,,,\n", "! type a,x,y,,,: field n: \"x\" is not a bigint\n"}, /* the first one */
+        {"a,\"12\",\"1.5\",,,\n", "~ [a][12][1.5]---\n"},
+    };
+    struct fixture f;
+
+    (void)state;
+    fixture_open(&f, "s, n bigint, x double, b boolean, t timestamp, ms timestamp_ms");
+    check(&f, examples, COUNT_OF(examples));
+    fixture_close(&f);
+}
+
+static void values_that_are_not_canonical_are_rewritten(void **state)
+{
+    static const struct example examples[] = {
+        {"a,007,1.50,TRUE,2026-01-02 03:04:05,0123\n",
+         "~ [a][7][1.5][true][2026-01-02T03:04:05.000Z][123]\n"},
+        {"a,-0,1e21,,,\n", "~ [a][0][1e+21]---\n"},
+        {"a,7,100000000000000000000000,,,\n", "~ [a][7][1e+23]---\n"},
+        {"a,\"007\",,,,\n", "~ [a][7]----\n"},
+        {"007,7,,,,\n", "= [007][7]----\n"},
+    };
+    struct fixture f;
+
+    (void)state;
+    fixture_open(&f, "s, n bigint, x double, b boolean, t timestamp, ms timestamp_ms");
+    check(&f, examples, COUNT_OF(examples));
+    fixture_close(&f);
+}
+
+/* More rewritten and unquoted text than the scratch has at first: batches end early,
+ * and no row's fields move. */
+static void a_batch_ends_before_its_scratch_would_move(void **state)
+{
+    struct fixture f;
+    struct buf text = BUF_EMPTY, rows = BUF_EMPTY, expected = BUF_EMPTY;
+
+    (void)state;
+    fixture_open(&f, "s, n bigint");
+    f.format.max_line = 100000;
+    for (int i = 1; i <= 300; i++) {
+        int length = i % 10 == 0 ? 30000 : 100 + i;
+
+        buf_append_text(&text, "\"\"\"");
+        buf_append_text(&expected, "~ [\"");
+        for (int j = 0; j < length; j++) {
+            buf_append_char(&text, 'x');
+            buf_append_char(&expected, 'x');
+        }
+        buf_printf(&text, "\",%05d\na,%04d\n", i, i);
+        buf_printf(&expected, "][%d]\n%c [a][%d]\n", i, '~', i);
+    }
+    transcript_at_once(&f.format, buf_data(&text), buf_length(&text), INPUT_ENDED, &rows);
+    assert_string_equal(buf_text(&rows), buf_text(&expected));
+    buf_done(&text);
+    buf_done(&rows);
+    buf_done(&expected);
+    fixture_close(&f);
+}
+
+/* Unquoted text and a number to be rewritten, in a batch that has no scratch yet: it
+ * must make room for all of them at once, or there would be no end of waiting. */
+static void an_empty_batch_has_room_for_any_record(void **state)
+{
+    struct fixture f;
+    struct buf text = BUF_EMPTY, rows = BUF_EMPTY;
+
+    (void)state;
+    fixture_open(&f, "s, n bigint, x double");
+    for (int size = 16200; size < 16500; size += 7) {
+        buf_clear(&text);
+        buf_append_text(&text, "\"\"\"");
+        for (int i = 0; i < size; i++)
+            buf_append_char(&text, 'x');
+        buf_append_text(&text, "\",007,1e30\n");
+        transcript_at_once(&f.format, buf_data(&text), buf_length(&text), INPUT_ENDED, &rows);
+        assert_int_equal(buf_length(&rows), size + strlen("~ [\"][7][1e+30]\n"));
+    }
+    buf_done(&text);
+    buf_done(&rows);
+    fixture_close(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_lines_are_cut_and_can_be_stored_as_they_are),
+        cmocka_unit_test(lines_of_any_length_are_cut_alike),
+        cmocka_unit_test(quoted_fields_are_taken_out_of_their_quotes),
+        cmocka_unit_test(null_is_an_unquoted_text_and_the_empty_string_is_quoted),
+        cmocka_unit_test(the_delimiter_can_be_another),
+        cmocka_unit_test(a_lone_cr_is_an_ordinary_character),
+        cmocka_unit_test(one_field_has_no_delimiter),
+        cmocka_unit_test(fields_are_checked_against_their_types),
+        cmocka_unit_test(values_that_are_not_canonical_are_rewritten),
+        cmocka_unit_test(a_batch_ends_before_its_scratch_would_move),
+        cmocka_unit_test(an_empty_batch_has_room_for_any_record),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
