@@ -1,0 +1,299 @@
+#include "config/config.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/time.h"
+#include "config/paths.h"
+#include "config/reading.h"
+#include "config/scalar.h"
+
+#define LINES_IN_STATE 16 /* so many of the longest must fit: interface.md section 2 */
+
+void report_fault(const struct reading *r, const struct setting *s, struct expr_fault *fault)
+{
+    report_value(&r->report, s, fault->offset, "%s", fault->message);
+    mem_free(fault->message);
+}
+
+const struct setting *reading_find(const struct reading *r, enum section section, const char *key)
+{
+    const struct setting *s = settings_find(&r->settings, section, key);
+
+    return s != NULL && setting_text(s).n > 0 ? s : NULL;
+}
+
+/* --- what is chosen --- */
+
+static bool setting_is(const struct setting *s, const char *word)
+{
+    return bytes_equal(setting_text(s), bytes_of(word));
+}
+
+static unsigned choose_format(const struct settings *s, enum section section)
+{
+    const struct setting *given = settings_find(s, section, "format");
+
+    if (given == NULL || setting_is(given, "csv"))
+        return USE_CSV;
+    return setting_is(given, "json") ? USE_JSON : 0;
+}
+
+/* 1 << the value of the word given, or of the default; 0: no such word. */
+static unsigned choose_word(const struct settings *s, enum section section, const char *name)
+{
+    const struct key *key = key_find(section, bytes_of(name));
+    const struct setting *given = settings_find(s, section, name);
+    struct bytes text = given != NULL ? setting_text(given) : bytes_of(key->preset);
+
+    for (const struct key_word *w = key->words; w->text != NULL; w++)
+        if (bytes_equal(text, bytes_of(w->text)))
+            return 1u << w->value;
+    return 0;
+}
+
+static void choose(struct reading *r)
+{
+    struct choice *c = &r->choice;
+
+    endpoints_choose(r);
+    for (int s = 0; s < SECTIONS; s++)
+        if (key_find((enum section)s, BYTES_LIT("format")) != NULL)
+            c->formats[s] = choose_format(&r->settings, (enum section)s);
+    c->match = choose_word(&r->settings, SECTION_JOIN, "match");
+    c->time = choose_word(&r->settings, SECTION_JOIN, "time");
+}
+
+/* --- keys one by one --- */
+
+static void read_given(struct reading *r, const struct setting *s)
+{
+    const struct key *k = s->key;
+    struct buf reason = BUF_EMPTY;
+    struct expr_fault fault;
+
+    if (!key_used(k, s->section, &r->choice)) {
+        key_unused_reason(k, s->section, &r->choice, &reason);
+        report_key(&r->report, s, "%s", buf_text(&reason));
+        buf_done(&reason);
+    } else if (k->later != NULL) {
+        report_key(&r->report, s, "not in this version%s%s", k->later[0] != '\0' ? ": " : "",
+                   k->later);
+    } else if (setting_text(s).n == 0 && k->type != KEY_NULL) {
+        report_key(&r->report, s, "a value is missing (without the line, the default is taken)");
+    } else if (key_is_scalar(k) &&
+               !scalar_read(k, setting_text(s), key_slot(r->config, s->section, k), &fault)) {
+        report_fault(r, s, &fault);
+    }
+}
+
+static bool reads_file(const struct reading *r, enum section section)
+{
+    return (r->choice.endpoints[section] & (USE_FILE | USE_STANDARD)) != 0;
+}
+
+static void read_missing(struct reading *r, enum section section, const struct key *k)
+{
+    const char *preset = k->preset;
+    struct expr_fault fault;
+    bool ok;
+
+    if (k->later != NULL || !key_used(k, section, &r->choice))
+        return;
+    if (k->example != NULL)
+        report_section(&r->report, &r->settings, section, "needs %s, such as: %s = %s", k->name,
+                       k->name, k->example);
+    if (k->preset_file != NULL && reads_file(r, section))
+        preset = k->preset_file;
+    if (preset == NULL || !key_is_scalar(k))
+        return;
+    ok = scalar_read(k, bytes_of(preset), key_slot(r->config, section, k), &fault);
+    assert(ok); /* the table is ours */
+}
+
+static void read_section(struct reading *r, enum section section)
+{
+    for (size_t i = 0; i < key_count; i++) {
+        const struct setting *s;
+        if (!key_in(&keys[i], section))
+            continue;
+        s = settings_find(&r->settings, section, keys[i].name);
+        if (s != NULL)
+            read_given(r, s);
+        else
+            read_missing(r, section, &keys[i]);
+    }
+}
+
+/* The whole of [late] is for event time. */
+static void refuse_late(struct reading *r)
+{
+    if (r->choice.time == USE_TIME(TIME_PROCESSING))
+        report_section(&r->report, &r->settings, SECTION_LATE,
+                       "not used with time = processing, where no record is late (only with time = "
+                       "event)");
+    else
+        report_section(&r->report, &r->settings, SECTION_LATE, "not in this version: event time");
+}
+
+static void read_sections(struct reading *r)
+{
+    for (int s = 0; s < SECTIONS; s++) {
+        if (!section_in_force(&r->settings, (enum section)s))
+            continue;
+        if (s == SECTION_LATE) {
+            refuse_late(r);
+            continue;
+        }
+        endpoint_read(r, (enum section)s);
+        read_section(r, (enum section)s);
+    }
+}
+
+/* --- keys together --- */
+
+/* A null text is unquoted, so it cannot hold the delimiter. */
+static void check_null(struct reading *r, enum section section, char delimiter,
+                       struct bytes null_text)
+{
+    const struct setting *s = settings_find(&r->settings, section, "null");
+
+    if (r->choice.formats[section] != USE_CSV || null_text.n == 0 ||
+        memchr(null_text.p, delimiter, null_text.n) == NULL)
+        return;
+    report_value(&r->report, s, 0, "the null text cannot hold the delimiter");
+}
+
+static void check_memory(struct reading *r)
+{
+    const struct setting *memory = reading_find(r, SECTION_STATE, "memory");
+    size_t left = r->config->input[SIDE_LEFT].format.max_line;
+    size_t right = r->config->input[SIDE_RIGHT].format.max_line;
+    size_t longest = left > right ? left : right;
+    uint64_t limit = r->config->plan->state_bytes_max;
+    struct buf text = BUF_EMPTY;
+
+    if (limit == 0 || limit / LINES_IN_STATE >= longest)
+        return;
+    if (memory != NULL) {
+        buf_append_text(&text, "too little for max_line: at least 16 x ");
+        size_write((int64_t)longest, &text);
+    } else {
+        memory = reading_find(r, left > right ? SECTION_LEFT : SECTION_RIGHT, "max_line");
+        buf_append_text(&text, "too much for state.memory, of which it may be a 16th: it is ");
+        size_write((int64_t)limit, &text);
+    }
+    report_value(&r->report, memory, 0, "%s", buf_text(&text));
+    buf_done(&text);
+}
+
+static void check_together(struct reading *r)
+{
+    struct config *c = r->config;
+
+    for (int s = 0; s < SIDES; s++)
+        check_null(r, side_section((enum side)s), c->input[s].format.delimiter,
+                   c->input[s].format.null_text);
+    for (int s = SECTION_OUTPUT; s <= SECTION_REJECTS; s++) {
+        const struct output_format *f = &c->output[section_output((enum section)s)].format;
+        check_null(r, (enum section)s, f->delimiter, f->null_text);
+    }
+    check_memory(r);
+}
+
+/* --- the whole --- */
+
+static struct config *config_new(const struct config_source *source)
+{
+    struct config *c = mem_alloc_zeroed(1, sizeof(*c));
+
+    c->name = path_stem(source->path);
+    c->path = mem_strdup(source->path);
+    c->plan = plan_new();
+    c->text_hash = hash_bytes(source->text.p, source->text.n, 0);
+    return c;
+}
+
+/* What the decoders and the stores have to know of a side. */
+static void fill_forms(struct config *c)
+{
+    for (int s = 0; s < SIDES; s++) {
+        struct plan_side *side = &c->plan->side[s];
+        struct input_format *f = &c->input[s].format;
+
+        f->schema = &side->schema;
+        side->form = (struct record_form){
+            .field_count = side->schema.count,
+            .delimiter = f->delimiter,
+            .null_text = {mem_strndup(f->null_text.p, f->null_text.n), f->null_text.n},
+        };
+    }
+}
+
+struct config *config_read(const struct config_source *source, struct diag *diag)
+{
+    struct reading r = {
+        .source = source,
+        .report = {.path = source->path, .diag = diag},
+        .config = config_new(source),
+    };
+    size_t told_before = diag->count;
+
+    settings_read(source->text, &r.report, &r.settings);
+    for (size_t i = 0; i < source->override_count; i++)
+        settings_override(&r.settings, source->overrides[i].text, &r.report);
+    choose(&r);
+    read_sections(&r);
+    endpoints_compare(&r);
+    join_read(&r);
+    check_together(&r);
+    settings_done(&r.settings);
+    if (diag->count > told_before) {
+        diag_sort(diag);
+        config_free(r.config);
+        return NULL;
+    }
+    fill_forms(r.config);
+    return r.config;
+}
+
+static void endpoint_done(struct endpoint *e)
+{
+    mem_free(e->text);
+    mem_free(e->host);
+    mem_free(e->port);
+    mem_free(e->path);
+    mem_free(e->allow);
+}
+
+void config_free(struct config *c)
+{
+    if (c == NULL)
+        return;
+    for (int s = 0; s < SIDES; s++) {
+        endpoint_done(&c->input[s].endpoint);
+        mem_free((char *)c->input[s].format.null_text.p);
+    }
+    for (int o = 0; o < OUTPUTS; o++) {
+        endpoint_done(&c->output[o].endpoint);
+        mem_free((char *)c->output[o].format.null_text.p);
+        expr_list_done(&c->output[o].format.select);
+    }
+    endpoint_done(&c->http);
+    plan_free(c->plan);
+    mem_free(c->name);
+    mem_free(c->path);
+    mem_free(c);
+}
+
+bool config_override_valid(const char *text)
+{
+    return settings_override_valid(text);
+}
+
+bool config_text_differs(const struct config *c, struct bytes text)
+{
+    return c->text_hash != hash_bytes(text.p, text.n, 0);
+}

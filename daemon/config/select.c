@@ -1,0 +1,135 @@
+#include "config/select.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "config/fields.h"
+#include "core/expr_lexer.h"
+
+bool select_has_right(const struct plan *p)
+{
+    return p->type != JOIN_SEMI && p->type != JOIN_ANTI;
+}
+
+static struct expr_scope scope_of(const struct plan *p, bool right)
+{
+    struct expr_scope scope = {{
+        &p->side[SIDE_LEFT].schema,
+        right ? &p->side[SIDE_RIGHT].schema : NULL,
+    }};
+
+    return scope;
+}
+
+/* A field of the right side, where results have none. */
+static bool is_right_field(struct expr *e, const struct plan *p)
+{
+    struct expr_scope both = scope_of(p, true);
+    struct expr_fault ignored;
+
+    if (!expr_bind(e, &both, &ignored)) {
+        mem_free(ignored.message);
+        return false;
+    }
+    return e->side == SIDE_RIGHT;
+}
+
+bool select_bind(struct expr *e, const struct plan *p, struct expr_fault *ret_fault)
+{
+    struct expr_scope scope = scope_of(p, select_has_right(p));
+
+    if (expr_bind(e, &scope, ret_fault))
+        return true;
+    if (!select_has_right(p) && is_right_field(e, p)) {
+        mem_free(ret_fault->message);
+        expr_fault_at(ret_fault, e->offset,
+                      "the result of a join of type %s has only fields of the left side",
+                      join_type_word(p->type));
+    }
+    return false;
+}
+
+/* Written down and read, as if it stood in the file. */
+void select_all(const struct plan *p, struct expr_list *ret)
+{
+    struct buf text = BUF_EMPTY;
+    struct expr_fault fault;
+    bool ok;
+
+    for (int s = 0; s < (select_has_right(p) ? SIDES : 1); s++) {
+        const struct schema *schema = &p->side[s].schema;
+        for (size_t i = 0; i < schema->count; i++) {
+            if (buf_length(&text) > 0)
+                buf_append_text(&text, ", ");
+            expr_write_field(schema->name, schema->fields[i].name, &text);
+        }
+    }
+    ok = expr_parse_list(buf_bytes(&text), false, ret, &fault);
+    for (size_t i = 0; ok && i < ret->count; i++)
+        ok = select_bind(ret->items[i].expr, p, &fault);
+    assert(ok);
+    buf_done(&text);
+}
+
+/* --- names --- */
+
+/* Has one of the first `n` columns this name? */
+static bool is_taken(const struct expr_list *l, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(l->items[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* What column `i` is called without `as`, given the names before it. */
+static void default_name(const struct expr_list *l, size_t i, const struct plan *p, struct buf *to)
+{
+    const struct expr *e = l->items[i].expr;
+    const struct schema *schema = &p->side[e->side].schema;
+    const char *name = schema->fields[e->field].name;
+
+    if (is_taken(l, i, name))
+        buf_printf(to, "%s.%s", schema->name, name);
+    else
+        buf_append_text(to, name);
+}
+
+bool select_name(struct expr_list *l, size_t i, const struct plan *p, struct expr_fault *ret_fault)
+{
+    struct expr_item *item = &l->items[i];
+    bool by_as = item->name != NULL;
+
+    if (!by_as) {
+        struct buf name = BUF_EMPTY;
+        default_name(l, i, p, &name);
+        item->name = mem_strdup(buf_text(&name));
+        buf_done(&name);
+    }
+    if (by_as && strlen(item->name) > FIELD_NAME_MAX)
+        return expr_fault_at(ret_fault, item->name_offset, "a name of more than %d bytes",
+                             FIELD_NAME_MAX);
+    if (!is_taken(l, i, item->name))
+        return true;
+    return expr_fault_at(ret_fault, by_as ? item->name_offset : item->expr->offset,
+                         "there is a column \"%s\" already; name this one by: as NAME", item->name);
+}
+
+void select_write(const struct expr_list *l, const struct plan *p, struct buf *to)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        const struct expr_item *item = &l->items[i];
+        struct buf name = BUF_EMPTY;
+
+        if (i > 0)
+            buf_append_text(to, ", ");
+        expr_write(item->expr, to);
+        default_name(l, i, p, &name);
+        if (strcmp(item->name, buf_text(&name)) != 0) {
+            buf_append_text(to, " as ");
+            expr_write_name(bytes_of(item->name), to);
+        }
+        buf_done(&name);
+    }
+}

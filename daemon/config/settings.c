@@ -1,0 +1,338 @@
+#include "config/settings.h"
+
+#include <assert.h>
+#include <ini.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+
+/* --- finding --- */
+
+static struct setting *find(const struct settings *s, enum section section, const struct key *key)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->items[i].section == section && s->items[i].key == key)
+            return &s->items[i];
+    return NULL;
+}
+
+const struct setting *settings_find(const struct settings *s, enum section section, const char *key)
+{
+    const struct setting *found = find(s, section, key_find(section, bytes_of(key)));
+
+    return found != NULL && !found->unset ? found : NULL;
+}
+
+bool settings_unset(const struct settings *s, enum section section, const char *key)
+{
+    const struct setting *found = find(s, section, key_find(section, bytes_of(key)));
+
+    return found != NULL && found->unset;
+}
+
+static struct setting *add(struct settings *s, enum section section, const struct key *key)
+{
+    s->items = mem_realloc(s->items, (s->count + 1) * sizeof(*s->items));
+    s->items[s->count] = (struct setting){.section = section, .key = key};
+    return &s->items[s->count++];
+}
+
+void settings_done(struct settings *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        ini_value_done(&s->items[i].value);
+    mem_free(s->items);
+    *s = (struct settings){.items = NULL};
+}
+
+/* --- reporting --- */
+
+static void report_setting(const struct report *r, const struct setting *s, struct place place,
+                           const char *format, va_list args)
+{
+    struct buf text = BUF_EMPTY;
+
+    if (s->from_override) {
+        buf_printf(&text, "--set %s.%s: ", section_name(s->section), s->key->name);
+        buf_vprintf(&text, format, args);
+        diag_add(r->diag, "%s", buf_text(&text));
+    } else {
+        buf_printf(&text, "[%s] %s", section_name(s->section), s->key->name);
+        report_vat(r, place, buf_text(&text), format, args);
+    }
+    buf_done(&text);
+}
+
+void report_value(const struct report *r, const struct setting *s, size_t offset,
+                  const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    report_setting(r, s, ini_value_place(&s->value, offset), format, args);
+    va_end(args);
+}
+
+void report_key(const struct report *r, const struct setting *s, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    report_setting(r, s, s->place, format, args);
+    va_end(args);
+}
+
+void report_section(const struct report *r, const struct settings *s, enum section section,
+                    const char *format, ...)
+{
+    struct buf subject = BUF_EMPTY;
+    va_list args;
+
+    buf_printf(&subject, "[%s]", section_name(section));
+    va_start(args, format);
+    report_vat(r, s->sections[section], buf_text(&subject), format, args);
+    va_end(args);
+    buf_done(&subject);
+}
+
+/* --- the file --- */
+
+static void take_sections(struct settings *s, const struct ini_lines *lines,
+                          const struct report *report)
+{
+    for (size_t i = 0; i < lines->count; i++) {
+        const struct ini_line *line = &lines->items[i];
+        struct buf text = BUF_EMPTY;
+        enum section section;
+
+        if (!line->is_section)
+            continue;
+        if (!section_find(bytes_of(line->name), &section)) {
+            buf_printf(&text, "[%s]: no such section", line->name);
+            section_hint(bytes_of(line->name), &text);
+            report_at(report, line->place, "", "%s", buf_text(&text));
+        } else if (!s->has_section[section]) {
+            s->has_section[section] = true;
+            s->sections[section] = line->place;
+        }
+        buf_done(&text);
+    }
+}
+
+/* What inih calls back with. It is fed `lines` one by one and gives keys and values
+ * in that order, so the places of the value at hand are known. */
+struct feed {
+    const struct report *report;
+    struct ini_lines *lines;
+    size_t next_in;  /* of lines: the next one to be read by inih */
+    size_t next_key; /* the next one that inih will give back */
+    struct settings *settings;
+};
+
+static char *feed_line(char *to, int room, void *stream)
+{
+    struct feed *f = stream;
+    const struct ini_line *line;
+
+    if (f->next_in == f->lines->count)
+        return NULL;
+    line = &f->lines->items[f->next_in++];
+    if (line->is_section)
+        snprintf(to, (size_t)room, "[%s]\n", line->name);
+    else
+        snprintf(to, (size_t)room, "%s = %.*s\n", line->name, (int)buf_length(&line->value.text),
+                 buf_data(&line->value.text));
+    return to;
+}
+
+static void unknown_key(const struct feed *f, const struct ini_line *line, enum section section)
+{
+    struct buf subject = BUF_EMPTY, hint = BUF_EMPTY;
+
+    buf_printf(&subject, "[%s] %s", section_name(section), line->name);
+    key_hint(section, bytes_of(line->name), &hint);
+    report_at(f->report, line->place, buf_text(&subject), "no such key%s", buf_text(&hint));
+    buf_done(&subject);
+    buf_done(&hint);
+}
+
+static void take_key(struct feed *f, struct ini_line *line, enum section section, const char *value)
+{
+    const struct key *key = key_find(section, bytes_of(line->name));
+    struct setting *s;
+
+    if (key == NULL) {
+        unknown_key(f, line, section);
+        return;
+    }
+    s = find(f->settings, section, key);
+    if (s != NULL) {
+        struct setting twice = {.section = section, .key = key, .place = line->place};
+        report_key(f->report, &twice, "given twice; it is in line %d already", s->place.line);
+        return;
+    }
+    s = add(f->settings, section, key);
+    s->place = line->place;
+    s->value = line->value;
+    line->value = (struct ini_value){.text = BUF_EMPTY}; /* it has moved */
+    buf_clear(&s->value.text);
+    buf_append_text(&s->value.text, value);
+}
+
+static int take_from_inih(void *user, const char *section_text, const char *name, const char *value)
+{
+    struct feed *f = user;
+    enum section section;
+
+    (void)name; /* the line has it */
+    while (f->lines->items[f->next_key].is_section)
+        f->next_key++;
+    if (section_find(bytes_of(section_text), &section))
+        take_key(f, &f->lines->items[f->next_key], section, value);
+    f->next_key++;
+    return 1;
+}
+
+static int longest_line(const struct ini_lines *lines)
+{
+    size_t longest = 0;
+
+    for (size_t i = 0; i < lines->count; i++) {
+        size_t n = strlen(lines->items[i].name) + buf_length(&lines->items[i].value.text);
+        longest = n > longest ? n : longest;
+    }
+    return (int)longest + 16; /* brackets or ` = `, line end, NUL, and what inih adds */
+}
+
+/* Debian's inih takes its options from globals, so they are set each time. Comments
+ * and joined lines are not left to it, for it ignores quotes and knows no places. */
+static void configure_inih(int line_max)
+{
+    ini_allow_multiline = false;
+    ini_allow_inline_comments = false;
+    ini_allow_bom = false;
+    ini_allow_no_value = false;
+    ini_stop_on_first_error = false;
+    ini_use_stack = false;
+    ini_allow_realloc = false;
+    ini_max_line = line_max;
+    ini_initial_alloc = line_max;
+}
+
+void settings_read(struct bytes text, const struct report *report, struct settings *ret)
+{
+    struct ini_lines lines;
+    struct feed feed = {.report = report, .lines = &lines, .settings = ret};
+    int wrong_line;
+
+    *ret = (struct settings){.items = NULL};
+    ini_lines_read(text, report, &lines);
+    take_sections(ret, &lines, report);
+    configure_inih(longest_line(&lines));
+    wrong_line = ini_parse_stream(feed_line, &feed, take_from_inih, &feed);
+    assert(wrong_line >= 0); /* no memory: the end, as everywhere */
+    if (wrong_line > 0)      /* none that config/lines lets through is known */
+        report_at(report, lines.items[wrong_line - 1].place, "", "this cannot be read");
+    ini_lines_done(&lines);
+}
+
+/* --- --set --- */
+
+struct override {
+    struct bytes section, key, value;
+};
+
+static struct bytes trimmed(struct bytes text)
+{
+    while (text.n > 0 && (text.p[0] == ' ' || text.p[0] == '\t'))
+        text = (struct bytes){text.p + 1, text.n - 1};
+    while (text.n > 0 && (text.p[text.n - 1] == ' ' || text.p[text.n - 1] == '\t'))
+        text.n--;
+    return text;
+}
+
+static bool override_split(const char *text, struct override *ret)
+{
+    const char *sign = strchr(text, '=');
+    const char *dot = sign != NULL ? memchr(text, '.', (size_t)(sign - text)) : NULL;
+
+    if (dot == NULL)
+        return false;
+    ret->section = trimmed((struct bytes){text, (size_t)(dot - text)});
+    ret->key = trimmed((struct bytes){dot + 1, (size_t)(sign - dot) - 1});
+    ret->value = bytes_of(sign + 1);
+    if (trimmed(ret->value).n > 0) /* a lone blank stays: it can be a delimiter */
+        ret->value = trimmed(ret->value);
+    return ret->section.n > 0 && ret->key.n > 0;
+}
+
+bool settings_override_valid(const char *text)
+{
+    struct override o;
+
+    return override_split(text, &o);
+}
+
+/* False: it is reported. */
+static bool override_find(const struct override *o, const struct report *report,
+                          enum section *ret_section, const struct key **ret_key)
+{
+    struct buf text = BUF_EMPTY;
+    bool known = section_find(o->section, ret_section);
+
+    buf_printf(&text, "--set %.*s.%.*s: ", (int)o->section.n, o->section.p, (int)o->key.n,
+               o->key.p);
+    *ret_key = known ? key_find(*ret_section, o->key) : NULL;
+    if (!known) {
+        buf_append_text(&text, "no such section");
+        section_hint(o->section, &text);
+    } else if (*ret_key == NULL) {
+        buf_append_text(&text, "no such key");
+        key_hint(*ret_section, o->key, &text);
+    }
+    if (*ret_key == NULL)
+        diag_add(report->diag, "%s", buf_text(&text));
+    buf_done(&text);
+    return *ret_key != NULL;
+}
+
+/* A line end goes on with the value, as an indented line of the file would. */
+static void append_override_value(struct buf *to, struct bytes value)
+{
+    for (size_t i = 0; i < value.n; i++)
+        buf_append_char(to, value.p[i] == '\n' ? ' ' : value.p[i]);
+}
+
+static bool has_control_character(struct bytes text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if (((unsigned char)text.p[i] < 0x20 && text.p[i] != '\t') || text.p[i] == 0x7f)
+            return true;
+    return false;
+}
+
+void settings_override(struct settings *s, const char *text, const struct report *report)
+{
+    struct override o;
+    enum section section;
+    const struct key *key;
+    struct setting *setting;
+
+    if (!override_split(text, &o)) {
+        diag_add(report->diag, "--set: \"%s\" is not SECTION.KEY=VALUE", text);
+        return;
+    }
+    if (!override_find(&o, report, &section, &key))
+        return;
+    setting = find(s, section, key);
+    if (setting == NULL)
+        setting = add(s, section, key);
+    ini_value_done(&setting->value);
+    setting->from_override = true;
+    setting->unset = o.value.n == 0;
+    append_override_value(&setting->value.text, o.value);
+    if (!setting->unset)
+        s->has_section[section] = true;
+    if (has_control_character(buf_bytes(&setting->value.text)))
+        report_key(report, setting, "control characters have no place in a configuration");
+}

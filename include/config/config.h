@@ -1,0 +1,112 @@
+/*
+ * config/config: a joind INI file, read and checked.
+ *
+ *     text -> settings (config/settings: sections, keys, values, places)
+ *          -> config   (this: typed values, by the key table of config/keys)
+ *          -> plan     (core/plan: what it means to the engine)
+ *
+ * All faults are found in one go, each with its place: `FILE:LINE:COL: [section]
+ * key: what and what to do`, or `--set section.key: ...`. Nothing is opened here.
+ */
+#ifndef CONFIG_CONFIG_H
+#define CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/diag.h"
+#include "codec/decoder.h"
+#include "codec/encoder.h"
+#include "core/plan.h"
+
+enum endpoint_kind {
+    ENDPOINT_NONE, /* the section is not there */
+    ENDPOINT_LISTEN,
+    ENDPOINT_FILE,
+    ENDPOINT_STANDARD, /* file = -: standard input or output */
+};
+
+/* One network of an `allow` list. */
+struct network {
+    uint8_t address[16]; /* IPv4 as ::ffff:a.b.c.d */
+    uint8_t prefix_bits; /* of those 128 */
+};
+
+struct endpoint {
+    enum endpoint_kind kind;
+    char *text;            /* owned; as written in the file, for the ready line and messages */
+    char *host;            /* owned; listen: without brackets */
+    char *port;            /* owned; listen: decimal */
+    char *path;            /* owned; file: absolute */
+    struct network *allow; /* owned */
+    size_t allow_count;    /* 0: everybody */
+    int64_t max_connections;
+    int64_t keepalive_ms;
+};
+
+struct input_config {
+    struct endpoint endpoint;
+    struct input_format format;
+};
+
+enum absent_policy { ABSENT_WAIT, ABSENT_DISCARD };
+enum slow_policy { SLOW_WAIT, SLOW_DISCONNECT, SLOW_DISCARD };
+
+struct output_config {
+    struct endpoint endpoint; /* kind ENDPOINT_NONE: not configured (late, rejects) */
+    struct output_format format;
+    enum absent_policy absent;
+    enum slow_policy slow;
+    int64_t buffer_bytes;
+    int64_t dead_after_ms; /* 0: off */
+    uint32_t mode;
+};
+
+enum output_id { OUTPUT_RESULTS, OUTPUT_LATE, OUTPUT_REJECTS };
+#define OUTPUTS 3
+
+struct config {
+    char *name;        /* owned; the file's name without folder and `.ini` */
+    char *path;        /* owned; as given */
+    struct plan *plan; /* owned */
+    struct input_config input[SIDES];
+    struct output_config output[OUTPUTS];
+    struct endpoint http;  /* ENDPOINT_NONE or ENDPOINT_LISTEN */
+    unsigned threads;      /* process.threads; 0: auto */
+    bool hash_seed_random; /* main draws one and sets plan->hash_seed */
+    uint64_t text_hash;    /* of the file's text: has it changed since? */
+};
+
+/* One `--set SECTION.KEY=VALUE`. */
+struct config_override {
+    const char *text; /* as given after --set */
+};
+
+/* Is it of that form at all? If not, the command line is wrong, not the configuration. */
+bool config_override_valid(const char *text);
+
+/* What the world outside tells the pure reader. */
+struct config_source {
+    const char *path;  /* for messages, and where relative paths start */
+    struct bytes text; /* of the file */
+    /* Absolute: where relative paths of --set start, and `path` itself. */
+    const char *current_directory;
+    const struct config_override *overrides;
+    size_t override_count;
+};
+
+/* NULL: diag says why, all of it. */
+struct config *config_read(const struct config_source *source, struct diag *diag);
+void config_free(struct config *c);
+
+/* The effective configuration as an INI file: every key in force, defaults too,
+ * with the plan in words as comments. Read again, it gives the same. */
+void config_print(const struct config *c, struct buf *to);
+
+/* Has the text of the file changed since it was read? */
+bool config_text_differs(const struct config *c, struct bytes text);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * config/select: the columns of the output, and what they are called.
+ *
+ * A column is called by what `as` says; without it a field is called by its name,
+ * or by SIDE.name where an earlier column has that name already.
+ */
+#ifndef CONFIG_SELECT_H
+#define CONFIG_SELECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "core/expr.h"
+#include "core/plan.h"
+
+/* Do results know the right side? Those of semi and anti joins do not. */
+bool select_has_right(const struct plan *p);
+
+/* The default: all fields, left then right; bound. */
+void select_all(const struct plan *p, struct expr_list *ret);
+
+/* One column's expression. */
+bool select_bind(struct expr *e, const struct plan *p, struct expr_fault *ret_fault);
+
+/* Gives item `i` its column's name; those before it have theirs. */
+bool select_name(struct expr_list *l, size_t i, const struct plan *p, struct expr_fault *ret_fault);
+
+/* As the configuration would spell it: `as` only where the name is not the default. */
+void select_write(const struct expr_list *l, const struct plan *p, struct buf *to);
+
+#endif

@@ -1,0 +1,188 @@
+/*
+ * The table of keys is data that everything trusts: what must hold of every row, and
+ * what is made of it.
+ */
+#include "unit.h"
+
+#include "base/mem.h"
+#include "config/keys.h"
+#include "config/scalar.h"
+#include "core/plan.h"
+
+static void a_section_has_each_key_once(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < key_count; i++) {
+        assert_row(keys[i].sections != 0, keys[i].name);
+        for (size_t j = 0; j < i; j++)
+            assert_row(strcmp(keys[i].name, keys[j].name) != 0 ||
+                           (keys[i].sections & keys[j].sections) == 0,
+                       keys[i].name);
+    }
+}
+
+static void every_key_and_section_has_a_sentence_of_help(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < key_count; i++) {
+        const char *help = keys[i].help;
+        char last = help[strlen(help) - 1];
+        assert_row(last == '.' || last == ')', keys[i].name);
+    }
+    for (int s = 0; s < SECTIONS; s++)
+        assert_row(strlen(section_help((enum section)s)) > 10, section_name((enum section)s));
+}
+
+/* Defaults go the same way as what users write. */
+static void every_default_can_be_read(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < key_count; i++) {
+        const struct key *k = &keys[i];
+        struct expr_fault fault;
+
+        if (k->later != NULL || !key_is_scalar(k))
+            continue;
+        if (k->preset != NULL)
+            assert_row(scalar_read(k, bytes_of(k->preset), NULL, &fault), k->name);
+        if (k->preset_file != NULL)
+            assert_row(scalar_read(k, bytes_of(k->preset_file), NULL, &fault), k->name);
+    }
+}
+
+/* Else --check would print nothing, or anything. */
+static void every_scalar_is_kept_or_has_one_value(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < key_count; i++) {
+        const struct key *k = &keys[i];
+        int values = 0;
+
+        if (k->later != NULL || !key_is_scalar(k) || k->part != PART_NONE)
+            continue;
+        assert_row(k->type == KEY_WORD, k->name);
+        for (const struct key_word *w = k->words; w->text != NULL; w++)
+            values += !w->later;
+        assert_row(values == 1, k->name);
+    }
+}
+
+static void sections_and_keys_are_found_by_name(void **state)
+{
+    enum section s;
+
+    (void)state;
+    assert_true(section_find(BYTES_LIT("rejects"), &s));
+    assert_int_equal(s, SECTION_REJECTS);
+    assert_false(section_find(BYTES_LIT("Left"), &s));
+    assert_false(section_find(BYTES_LIT(""), &s));
+    assert_non_null(key_find(SECTION_LEFT, BYTES_LIT("max_line")));
+    assert_null(key_find(SECTION_OUTPUT, BYTES_LIT("max_line")));
+    assert_ptr_not_equal(key_find(SECTION_LEFT, BYTES_LIT("null")),
+                         key_find(SECTION_OUTPUT, BYTES_LIT("null")));
+}
+
+static void unknown_names_get_a_hint(void **state)
+{
+    static const struct {
+        enum section section;
+        const char *name, *hint;
+    } rows[] = {
+        {SECTION_LEFT, "listn", "; did you mean \"listen\"?"},
+        {SECTION_LEFT, "lisetn", "; did you mean \"listen\"?"},
+        {SECTION_LEFT, "fields_", "; did you mean \"fields\"?"},
+        {SECTION_LEFT, "delimeter", "; did you mean \"delimiter\"?"},
+        {SECTION_LEFT, "Key", "; did you mean \"key\"?"},
+        {SECTION_LEFT, "size", "; it belongs to [join]"},
+        {SECTION_JOIN, "listen",
+         "; it belongs to [left], [right], [output], [late], [rejects], [http]"},
+        {SECTION_HTTP, "zzz", " (keys: listen, allow)"},
+        {SECTION_PROCESS, "x", " (keys: threads, hash_seed)"},
+        {SECTION_STATE, "a_name_that_is_much_too_long_for_a_typing_mistake",
+         " (keys: memory, directory, sync)"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct buf hint = BUF_EMPTY;
+        key_hint(rows[i].section, bytes_of(rows[i].name), &hint);
+        assert_string_equal(buf_text(&hint), rows[i].hint);
+        buf_done(&hint);
+    }
+}
+
+static void unknown_sections_get_a_hint(void **state)
+{
+    static const struct {
+        const char *name, *hint;
+    } rows[] = {
+        {"ouput", "; did you mean [output]?"},
+        {"reject", "; did you mean [rejects]?"},
+        {"lfet", "; did you mean [left]?"},
+        {"x", " (sections: left, right, join, output, late, rejects, state, http, process, "
+              "flink)"},
+        {"", " (sections: left, right, join, output, late, rejects, state, http, process, flink)"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct buf hint = BUF_EMPTY;
+        section_hint(bytes_of(rows[i].name), &hint);
+        assert_string_equal(buf_text(&hint), rows[i].hint);
+        buf_done(&hint);
+    }
+}
+
+static void what_was_chosen_decides_which_keys_are_used(void **state)
+{
+    struct choice c = {.match = USE_MATCH(MATCH_TUMBLING), .time = USE_TIME(TIME_PROCESSING)};
+    static const struct {
+        enum section section;
+        const char *key, *reason;
+        unsigned endpoint, format;
+    } rows[] = {
+        {SECTION_LEFT, "allow", "", USE_TCP, USE_CSV},
+        {SECTION_LEFT, "allow", "", 0, USE_CSV}, /* not known: no follow-up message */
+        {SECTION_LEFT, "allow", "not used with file (only with listen)", USE_FILE, USE_CSV},
+        {SECTION_LEFT, "keepalive", "not used with file = - (only with listen, connect)",
+         USE_STANDARD, USE_CSV},
+        {SECTION_LEFT, "allow", "not used with connect (only with listen)", USE_CONNECT, USE_CSV},
+        {SECTION_OUTPUT, "mode",
+         "not used with listen = HOST:PORT (only with listen = unix:PATH, file)", USE_TCP, USE_CSV},
+        {SECTION_OUTPUT, "mode", "", USE_UNIX, USE_CSV},
+        {SECTION_OUTPUT, "header", "not used with format = json (only with format = csv)", USE_TCP,
+         USE_JSON},
+        {SECTION_LEFT, "delay", "not used with time = processing (only with time = event)", USE_TCP,
+         USE_CSV},
+        {SECTION_JOIN, "gap", "not used with match = tumbling (only with match = session)", 0, 0},
+        {SECTION_JOIN, "size", "", 0, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct key *k = key_find(rows[i].section, bytes_of(rows[i].key));
+        struct buf reason = BUF_EMPTY;
+
+        c.endpoints[rows[i].section] = rows[i].endpoint;
+        c.formats[rows[i].section] = rows[i].format;
+        key_unused_reason(k, rows[i].section, &c, &reason);
+        assert_string_equal(buf_text(&reason), rows[i].reason);
+        assert_int_equal(key_used(k, rows[i].section, &c), rows[i].reason[0] == '\0');
+        buf_done(&reason);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_section_has_each_key_once),
+        cmocka_unit_test(every_key_and_section_has_a_sentence_of_help),
+        cmocka_unit_test(every_default_can_be_read),
+        cmocka_unit_test(every_scalar_is_kept_or_has_one_value),
+        cmocka_unit_test(sections_and_keys_are_found_by_name),
+        cmocka_unit_test(unknown_names_get_a_hint),
+        cmocka_unit_test(unknown_sections_get_a_hint),
+        cmocka_unit_test(what_was_chosen_decides_which_keys_are_used),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
