@@ -1,0 +1,459 @@
+#include "io/daemon.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "io/log.h"
+#include "io/report.h"
+#include "io/service.h"
+
+/* How long senders have to end after our half-close. */
+#define ENDING_MS 5000
+/* How long a reader may take no byte, or be absent, when we want to go. */
+#define DRAINING_MS     10000
+#define STATUS_TICKS    2  /* seconds between two STATUS lines */
+#define TRIM_TICKS      30 /* seconds between two looks for memory to give back */
+#define FULL_TROUBLE_MS 10000
+
+static const struct timeval second = {.tv_sec = 1};
+
+/* --- what is wrong --- */
+
+const char *daemon_trouble(const struct daemon *d)
+{
+    const struct pump *p = &d->pump;
+
+    if (d->stop_signals > 0)
+        return "stopping";
+    if (d->unbalanced)
+        return "the books do not balance: records were lost, please report this";
+    for (int i = 0; i < OUTPUTS; i++)
+        if (output_trouble(&d->outputs[i]) != NULL)
+            return output_trouble(&d->outputs[i]);
+    if (p->held_since_ms != 0 && clock_mono().ms - p->held_since_ms >= FULL_TROUBLE_MS)
+        return engine_takes(d->engine) ? "rejects has no room: inputs are held back"
+                                       : "state is full: inputs are held back";
+    return NULL;
+}
+
+static void on_http(void *owner, const char *path, struct http_reply *ret)
+{
+    struct daemon *d = owner;
+    const char *trouble = daemon_trouble(d);
+
+    if (strcmp(path, "/metrics") == 0) {
+        ret->status = 200;
+        ret->type = "text/plain; version=0.0.4; charset=utf-8";
+        report_metrics(d, &ret->body);
+    } else if (strcmp(path, "/healthz") == 0) {
+        ret->status = trouble == NULL ? 200 : 503;
+        buf_printf(&ret->body, "%s\n", trouble == NULL ? "ok" : trouble);
+    } else if (strcmp(path, "/status") == 0) {
+        ret->status = 200;
+        ret->type = "application/json";
+        report_status_json(d, &ret->body);
+        buf_append_char(&ret->body, '\n');
+    } else if (strcmp(path, "/") == 0) {
+        ret->status = 200;
+        ret->type = "text/html; charset=utf-8";
+        buf_append_text(&ret->body, report_page);
+    } else {
+        buf_append_text(&ret->body, "404: there are /, /status, /metrics and /healthz\n");
+    }
+}
+
+/* --- the steps of a stop --- */
+
+static void begin_ending(struct daemon *d)
+{
+    d->step = DAEMON_ENDING;
+    d->step_since_ms = clock_mono().ms;
+    service_stopping();
+    for (int s = 0; s < SIDES; s++)
+        input_ask_to_end(&d->inputs[s]);
+}
+
+static void begin_draining(struct daemon *d)
+{
+    d->step = DAEMON_DRAINING;
+    d->step_since_ms = clock_mono().ms;
+}
+
+static uint64_t moved(const struct daemon *d)
+{
+    const struct books *b = engine_books(d->engine);
+    uint64_t sum = b->results_rejected;
+
+    for (int k = 0; k < RESULT_KINDS; k++)
+        sum += b->results[k];
+    for (int i = 0; i < OUTPUTS; i++)
+        sum += d->outputs[i].bytes_written;
+    return sum;
+}
+
+static bool all_delivered(const struct daemon *d)
+{
+    if (!pump_finished(&d->pump))
+        return false;
+    for (int i = 0; i < OUTPUTS; i++)
+        if (!output_drained(&d->outputs[i]))
+            return false;
+    return true;
+}
+
+static void tell_undelivered(struct daemon *d)
+{
+    for (int i = 0; i < OUTPUTS; i++) {
+        struct output *o = &d->outputs[i];
+        uint64_t rows = output_rows_unwritten(o);
+        if (rows > 0)
+            log_error("%s: stopped with %llu rows that nobody took", o->word,
+                      (unsigned long long)rows);
+        o->discarded += rows;
+    }
+    if (!pump_finished(&d->pump))
+        log_error("output: stopped with results of %llu left and %llu right records unwritten",
+                  (unsigned long long)engine_held(d->engine, SIDE_LEFT),
+                  (unsigned long long)engine_held(d->engine, SIDE_RIGHT));
+    d->status = 1;
+}
+
+static void stop_step(struct daemon *d)
+{
+    int64_t now_ms = clock_mono().ms;
+
+    if (d->step == DAEMON_ENDING && now_ms - d->step_since_ms >= ENDING_MS) {
+        for (int s = 0; s < SIDES; s++)
+            input_cut(&d->inputs[s]);
+        engine_lift_limit(d->engine); /* for the little that is read already */
+        begin_draining(d);
+    }
+    if (d->step != DAEMON_DRAINING || d->stop_signals == 0)
+        return; /* inputs that ended by themselves wait for their readers as long as it takes */
+    if (moved(d) != d->moved) {
+        d->moved = moved(d);
+        d->step_since_ms = now_ms;
+    }
+    if (now_ms - d->step_since_ms >= DRAINING_MS) {
+        tell_undelivered(d);
+        d->step = DAEMON_STOPPED;
+    }
+}
+
+/* The end that needs no deadline: looked for after each turn. */
+static void look_for_end(struct daemon *d)
+{
+    if (d->inputs[SIDE_LEFT].header_fault || d->inputs[SIDE_RIGHT].header_fault ||
+        d->outputs[OUTPUT_RESULTS].failed || d->outputs[OUTPUT_REJECTS].failed) {
+        d->status = 1;
+        d->step = DAEMON_STOPPED;
+        return;
+    }
+    if (d->step != DAEMON_DRAINING && d->pump.ended[SIDE_LEFT] && d->pump.ended[SIDE_RIGHT])
+        begin_draining(d);
+    if (d->step == DAEMON_DRAINING && all_delivered(d))
+        d->step = DAEMON_STOPPED;
+}
+
+/* --- signals --- */
+
+static bool file_differs(const struct daemon *d)
+{
+    struct buf text = BUF_EMPTY;
+    bool differs;
+    ssize_t n;
+    int fd = open(d->config->path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return false;
+    while ((n = read(fd, buf_reserve(&text, 65536), 65536)) > 0)
+        buf_advance(&text, (size_t)n);
+    close(fd);
+    differs = config_text_differs(d->config, buf_bytes(&text));
+    buf_done(&text);
+    return differs;
+}
+
+static void reload(struct daemon *d)
+{
+    if (d->step != DAEMON_RUNNING)
+        return;
+    service_reloading();
+    for (int i = 0; i < OUTPUTS; i++)
+        output_reopen(&d->outputs[i]);
+    if (file_differs(d))
+        log_warning("%s differs from what is running: that takes a restart", d->config->path);
+    log_info("reloaded");
+    service_ready();
+}
+
+static void stop(struct daemon *d, int signal)
+{
+    const char *name = signal == SIGTERM ? "TERM" : "INT";
+
+    if (++d->stop_signals > 1) {
+        log_warning("second signal (%s): stopping at once", name);
+        d->status = 1;
+        d->step = DAEMON_STOPPED;
+        return;
+    }
+    log_info("stopping (%s): inputs end, what is held is decided and written", name);
+    d->step_since_ms = clock_mono().ms;
+    if (d->step == DAEMON_RUNNING)
+        begin_ending(d);
+}
+
+static void on_signal(evutil_socket_t signal, short what, void *arg)
+{
+    struct daemon *d = arg;
+    struct buf status = BUF_EMPTY;
+
+    (void)what;
+    switch (signal) {
+    case SIGHUP:
+        reload(d);
+        break;
+    case SIGUSR1:
+        report_status_json(d, &status);
+        log_info("status: %s", buf_text(&status));
+        break;
+    default:
+        stop(d, (int)signal);
+    }
+    buf_done(&status);
+}
+
+/* --- timers --- */
+
+static void note_rates(struct daemon *d)
+{
+    for (int s = 0; s < SIDES; s++) {
+        uint64_t received = engine_books(d->engine)->side[s].received;
+        d->rate[s] = (double)(received - d->received_before[s]);
+        d->received_before[s] = received;
+    }
+}
+
+static void check_books(struct daemon *d)
+{
+    for (int s = 0; s < SIDES; s++) {
+        const struct books_side *b = &engine_books(d->engine)->side[s];
+        if (d->unbalanced || books_balance(b, engine_held(d->engine, (enum side)s)))
+            continue;
+        d->unbalanced = true;
+        log_error("%s: the books do not balance: records were lost, please report this",
+                  side_word((enum side)s));
+    }
+}
+
+static void tell_service(struct daemon *d)
+{
+    struct buf line = BUF_EMPTY;
+
+    if (d->step == DAEMON_DRAINING)
+        service_extend_timeout(DRAINING_MS + 5000);
+    if (d->ticks % STATUS_TICKS == 0) {
+        report_status_line(d, &line);
+        service_status(buf_text(&line));
+    }
+    buf_done(&line);
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+    struct daemon *d = arg;
+
+    (void)fd;
+    (void)what;
+    d->ticks++;
+    note_rates(d);
+    check_books(d);
+    for (int i = 0; i < OUTPUTS; i++)
+        output_tick(&d->outputs[i], clock_mono());
+    for (int s = 0; s < SIDES; s++)
+        log_limit_tell(&d->inputs[s].bad_records, LOG_LEVEL_WARNING, "bad records");
+    if (d->ticks % TRIM_TICKS == 0 && d->rate[SIDE_LEFT] + d->rate[SIDE_RIGHT] == 0)
+        engine_trim(d->engine);
+    stop_step(d);
+    tell_service(d);
+}
+
+/* Only wakes the loop: the turn that follows lets time go on. */
+static void on_due(evutil_socket_t fd, short what, void *arg)
+{
+    struct daemon *d = arg;
+
+    (void)fd;
+    (void)what;
+    d->due_ms = INT64_MAX;
+}
+
+static void on_watchdog(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    (void)arg;
+    service_watchdog();
+}
+
+static void set_due(struct daemon *d)
+{
+    int64_t due_ms = engine_due(d->engine).ms, wait_ms;
+    struct timeval wait;
+
+    if (due_ms == d->due_ms)
+        return;
+    d->due_ms = due_ms;
+    event_del(&d->due);
+    if (due_ms == INT64_MAX)
+        return;
+    wait_ms = due_ms - clock_now(&d->clock).ms;
+    if (wait_ms < 0)
+        wait_ms = 0;
+    wait = (struct timeval){.tv_sec = wait_ms / 1000, .tv_usec = wait_ms % 1000 * 1000};
+    event_add(&d->due, &wait);
+}
+
+/* --- start and end --- */
+
+static void raise_fd_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static struct event_base *loop_new(void)
+{
+    struct event_config *c = event_config_new();
+    struct event_base *base;
+
+    event_config_set_flag(c, EVENT_BASE_FLAG_PRECISE_TIMER);
+    base = event_base_new_with_config(c);
+    event_config_free(c);
+    return base;
+}
+
+static void add_events(struct daemon *d)
+{
+    static const int signals[DAEMON_SIGNALS] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1};
+    int64_t watchdog_ms = service_watchdog_interval_ms();
+    struct timeval watchdog = {.tv_sec = watchdog_ms / 1000, .tv_usec = watchdog_ms % 1000 * 1000};
+
+    for (int i = 0; i < DAEMON_SIGNALS; i++) {
+        event_assign(&d->signals[i], d->base, signals[i], EV_SIGNAL | EV_PERSIST, on_signal, d);
+        event_add(&d->signals[i], NULL);
+    }
+    event_assign(&d->due, d->base, -1, 0, on_due, d);
+    event_assign(&d->tick, d->base, -1, EV_PERSIST, on_tick, d);
+    event_add(&d->tick, &second);
+    event_assign(&d->watchdog, d->base, -1, EV_PERSIST, on_watchdog, d);
+    if (watchdog_ms > 0)
+        event_add(&d->watchdog, &watchdog);
+}
+
+static bool open_all(struct daemon *d)
+{
+    const struct config *c = d->config;
+    bool good = true;
+
+    /* Outputs first: a source that is open already asks them for room. */
+    for (int i = 0; i < OUTPUTS; i++)
+        good &= output_open(&d->outputs[i], d->base, &c->output[i], (enum output_id)i, c->plan);
+    for (int s = 0; s < SIDES; s++)
+        good &= input_open(&d->inputs[s], d->base, &d->pump, &c->input[s], (enum side)s);
+    good &= http_open(&d->http, d->base, &c->http, on_http, d);
+    return good;
+}
+
+static void append_place(struct buf *line, const char *word, const struct endpoint *e,
+                         const struct listener *l)
+{
+    if (e->kind == ENDPOINT_NONE)
+        return;
+    buf_printf(line, " %s=%s", word, e->kind == ENDPOINT_LISTEN ? l->bound : e->text);
+}
+
+static void tell_ready(const struct daemon *d)
+{
+    const struct config *c = d->config;
+    struct buf line = BUF_EMPTY;
+
+    for (int s = 0; s < SIDES; s++)
+        append_place(&line, side_word((enum side)s), &c->input[s].endpoint, &d->inputs[s].listener);
+    for (int i = 0; i < OUTPUTS; i++)
+        append_place(&line, d->outputs[i].word, &c->output[i].endpoint, &d->outputs[i].listener);
+    append_place(&line, "http", &c->http, &d->http.listener);
+    log_ready("ready:%s", buf_text(&line));
+    buf_done(&line);
+}
+
+static void loop(struct daemon *d)
+{
+    while (d->step != DAEMON_STOPPED) {
+        int flags = EVLOOP_ONCE | (pump_busy(&d->pump) ? EVLOOP_NONBLOCK : 0);
+        int64_t cpu_us;
+
+        event_base_loop(d->base, flags);
+        pump_turn(&d->pump);
+        set_due(d);
+        look_for_end(d);
+        cpu_us = clock_thread_cpu_us();
+        if (cpu_us - d->cpu_us > d->turn_cpu_max_us)
+            d->turn_cpu_max_us = cpu_us - d->cpu_us;
+        d->cpu_us = cpu_us;
+        d->turns++;
+    }
+}
+
+static void close_all(struct daemon *d)
+{
+    for (int s = 0; s < SIDES; s++)
+        input_close(&d->inputs[s]);
+    for (int i = 0; i < OUTPUTS; i++)
+        output_close(&d->outputs[i]);
+    http_close(&d->http);
+    for (int i = 0; i < DAEMON_SIGNALS; i++)
+        event_del(&d->signals[i]);
+    event_del(&d->tick);
+    event_del(&d->due);
+    event_del(&d->watchdog);
+    pump_done(&d->pump);
+    engine_free(d->engine);
+    event_base_free(d->base);
+}
+
+int daemon_run(struct daemon *d, const struct config *config)
+{
+    *d = (struct daemon){
+        .config = config,
+        .due_ms = INT64_MAX,
+        .started_wall_ms = clock_wall_ms(),
+        .started_mono_ms = clock_mono().ms,
+    };
+    raise_fd_limit();
+    signal(SIGPIPE, SIG_IGN);
+    d->base = loop_new();
+    d->engine = engine_new(config->plan);
+    clock_init(&d->clock);
+    pump_init(&d->pump, d->engine, &d->clock, d->inputs, d->outputs, config->plan);
+    add_events(d);
+    if (open_all(d)) {
+        tell_ready(d);
+        service_ready();
+        d->cpu_us = clock_thread_cpu_us();
+        loop(d);
+        log_info("stopped");
+    } else {
+        d->status = 1;
+    }
+    close_all(d);
+    return d->status;
+}

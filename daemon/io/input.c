@@ -1,0 +1,119 @@
+#include "io/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/log.h"
+#include "io/pump.h"
+
+#define SOURCES_EACH(in, name) LIST_EACH (&(in)->sources, struct source, link, name)
+
+static void source_join(struct input *in, int fd, enum source_kind kind, const char *peer)
+{
+    struct source *s = source_new(in, fd, kind, peer);
+
+    list_append(&in->sources, &s->link);
+    in->source_count++;
+    source_watch(s);
+}
+
+static void on_connection(void *owner, int fd, const char *peer)
+{
+    struct input *in = owner;
+
+    log_debug("%s: %s connects", side_word(in->side), peer);
+    source_join(in, fd, SOURCE_SOCKET, peer);
+}
+
+static bool open_path(struct input *in)
+{
+    const char *path = in->config->endpoint.path;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat st;
+
+    if (fd < 0) {
+        log_error("%s: cannot open %s: %s", side_word(in->side), path, strerror(errno));
+        return false;
+    }
+    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+        log_error("%s: cannot read %s: it is a directory", side_word(in->side), path);
+        close(fd);
+        return false;
+    }
+    source_join(in, fd, source_kind_of(fd), path);
+    return true;
+}
+
+static bool open_standard(struct input *in)
+{
+    int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+
+    if (fd < 0) {
+        log_error("%s: standard input is closed: %s", side_word(in->side), strerror(errno));
+        return false;
+    }
+    source_join(in, fd, source_kind_of(fd), "standard input");
+    return true;
+}
+
+bool input_open(struct input *in, struct event_base *base, struct pump *pump,
+                const struct input_config *c, enum side side)
+{
+    *in = (struct input){.config = c, .side = side, .base = base, .pump = pump};
+    list_init(&in->sources);
+    switch (c->endpoint.kind) {
+    case ENDPOINT_FILE:
+        return open_path(in);
+    case ENDPOINT_STANDARD:
+        return open_standard(in);
+    case ENDPOINT_LISTEN:
+    case ENDPOINT_NONE:
+        break;
+    }
+    in->listening = listener_open(&in->listener, base, &c->endpoint, side_word(side),
+                                  on_connection, in);
+    return in->listening;
+}
+
+void input_close(struct input *in)
+{
+    SOURCES_EACH (in, s)
+        input_source_done(in, s);
+    if (in->listening)
+        listener_close(&in->listener);
+}
+
+void input_source_done(struct input *in, struct source *s)
+{
+    if (in->listening)
+        listener_gone(&in->listener);
+    in->source_count--;
+    source_free(s);
+}
+
+bool input_ended(const struct input *in)
+{
+    return in->source_count == 0 && (in->stopping || !in->listening);
+}
+
+void input_ask_to_end(struct input *in)
+{
+    in->stopping = true;
+    if (in->listening)
+        listener_close(&in->listener);
+    SOURCES_EACH (in, s)
+        source_ask_to_end(s);
+}
+
+void input_cut(struct input *in)
+{
+    SOURCES_EACH (in, s) {
+        if (s->end == INPUT_GOES_ON)
+            log_warning("%s: %s did not end within the time that a stop gives: cut off",
+                        side_word(in->side), s->peer);
+        source_cut(s);
+    }
+}

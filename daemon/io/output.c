@@ -1,0 +1,405 @@
+#include "io/output.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/log.h"
+
+/* Rows are handed on when so many bytes are encoded: one write. */
+#define COMMIT_BYTES OUTPUT_AHEAD
+/* How long a subscriber may take no byte before `slow` decides. */
+#define SLOW_MS 5000
+
+static const char *const words[OUTPUTS] = {
+    [OUTPUT_RESULTS] = "output",
+    [OUTPUT_LATE] = "late",
+    [OUTPUT_REJECTS] = "rejects",
+};
+
+#define SINKS_EACH(o, name) LIST_EACH (&(o)->sinks, struct sink, link, name)
+
+static uint64_t count_lines(const char *p, size_t n)
+{
+    uint64_t lines = 0;
+    const char *end = p + n;
+
+    while (p < end && (p = memchr(p, '\n', (size_t)(end - p))) != NULL) {
+        lines++;
+        p++;
+    }
+    return lines;
+}
+
+static uint64_t sink_rows(const struct sink *s)
+{
+    return count_lines(buf_data(&s->pending) + s->header_left,
+                       buf_length(&s->pending) - s->header_left);
+}
+
+/* --- those who read --- */
+
+static void header(const struct output *o, struct buf *to)
+{
+    if (o->encoder != NULL)
+        encoder_header(o->encoder, to);
+    else
+        fate_header(&o->config->format, to);
+}
+
+static void sink_leaves(struct output *o, struct sink *s)
+{
+    o->sink_count--;
+    if (o->listening)
+        listener_gone(&o->listener);
+    sink_free(s);
+}
+
+static void on_gone(void *owner, struct sink *s)
+{
+    struct output *o = owner;
+
+    if (o->config->endpoint.kind != ENDPOINT_LISTEN) {
+        log_error("%s: cannot write to %s: %s", o->word, s->name, s->dead);
+        o->failed = true;
+        event_base_loopbreak(o->base);
+        return;
+    }
+    log_info("%s: %s has gone: %s", o->word, s->name, s->dead);
+    if (o->sink_count == 1)
+        sink_keep(s, &o->kept);
+    sink_leaves(o, s);
+}
+
+static struct sink *sink_join(struct output *o, int fd, const char *name)
+{
+    struct sink *s = sink_new(o->base, fd, name, &o->bytes_written, on_gone, o);
+
+    list_append(&o->sinks, &s->link);
+    o->sink_count++;
+    return s;
+}
+
+static void set_socket_options(const struct output *o, int fd)
+{
+    int on = 1;
+    unsigned dead_after_ms = (unsigned)o->config->dead_after_ms;
+
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    if (dead_after_ms > 0)
+        setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &dead_after_ms, sizeof(dead_after_ms));
+}
+
+/* A new subscriber gets the header, what the last one left unread, and all that
+ * follows. */
+static void on_subscriber(void *owner, int fd, const char *peer)
+{
+    struct output *o = owner;
+    struct buf first = BUF_EMPTY;
+    struct sink *s;
+    size_t header_bytes;
+
+    assert(buf_length(&o->rows) == 0);
+    set_socket_options(o, fd);
+    log_info("%s: %s subscribes", o->word, peer);
+    s = sink_join(o, fd, peer);
+    header(o, &first);
+    header_bytes = buf_length(&first);
+    buf_append_bytes(&first, buf_bytes(&o->kept));
+    buf_done(&o->kept);
+    sink_put(s, buf_bytes(&first), header_bytes);
+    buf_done(&first);
+    if (s->dead != NULL)
+        on_gone(o, s);
+}
+
+/* --- files --- */
+
+static bool ends_with_lf(int fd, off_t size)
+{
+    char last;
+    return pread(fd, &last, 1, size - 1) != 1 || last == '\n';
+}
+
+static int open_file(const struct output *o)
+{
+    const char *path = o->config->endpoint.path;
+    int flags = O_APPEND | O_CLOEXEC | O_NONBLOCK;
+    int fd = open(path, flags | O_RDWR | O_CREAT | O_EXCL, o->config->mode);
+
+    if (fd >= 0) {
+        fchmod(fd, o->config->mode); /* whatever the umask */
+        return fd;
+    }
+    if (errno == EEXIST)
+        fd = open(path, flags | O_RDWR);
+    if (fd < 0 && errno == EACCES) /* one that may be written but not read */
+        fd = open(path, flags | O_WRONLY);
+    if (fd < 0)
+        log_error("%s: cannot open %s: %s", o->word, path, strerror(errno));
+    return fd;
+}
+
+/* What a file starts with: its header when it is empty; the end of a torn last line. */
+static void start_file(struct output *o, struct sink *s)
+{
+    struct buf first = BUF_EMPTY;
+    struct stat st;
+
+    if (fstat(s->fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
+        if (!ends_with_lf(s->fd, st.st_size))
+            buf_append_char(&first, '\n');
+    } else {
+        header(o, &first);
+    }
+    sink_put(s, buf_bytes(&first), buf_length(&first));
+    buf_done(&first);
+}
+
+static bool open_path(struct output *o)
+{
+    int fd = open_file(o);
+
+    if (fd < 0)
+        return false;
+    start_file(o, sink_join(o, fd, o->config->endpoint.path));
+    return true;
+}
+
+static bool open_standard(struct output *o)
+{
+    int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    struct stat st;
+
+    if (fd < 0) {
+        log_error("%s: standard output is closed: %s", o->word, strerror(errno));
+        return false;
+    }
+    if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
+        fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    start_file(o, sink_join(o, fd, "standard output"));
+    return true;
+}
+
+void output_reopen(struct output *o)
+{
+    struct sink *s;
+    int fd;
+
+    if (o->config->endpoint.kind != ENDPOINT_FILE || list_empty(&o->sinks))
+        return;
+    s = LIST_MEMBER(list_first(&o->sinks), struct sink, link);
+    if (!s->regular)
+        return;
+    fd = open_file(o);
+    if (fd < 0)
+        return; /* goes on with the old one */
+    sink_replace_fd(s, fd);
+    start_file(o, s);
+    log_info("%s: %s is open anew", o->word, o->config->endpoint.path);
+}
+
+/* --- open, close --- */
+
+bool output_open(struct output *o, struct event_base *base, const struct output_config *c,
+                 enum output_id id, const struct plan *plan)
+{
+    *o = (struct output){.config = c, .word = words[id], .base = base};
+    list_init(&o->sinks);
+    if (id == OUTPUT_RESULTS)
+        o->encoder = encoder_new(&c->format, plan);
+    switch (c->endpoint.kind) {
+    case ENDPOINT_NONE:
+        return true;
+    case ENDPOINT_FILE:
+        return open_path(o);
+    case ENDPOINT_STANDARD:
+        return open_standard(o);
+    case ENDPOINT_LISTEN:
+        break;
+    }
+    o->listening = listener_open(&o->listener, base, &c->endpoint, o->word, on_subscriber, o);
+    return o->listening;
+}
+
+/* Ends in order: what the peer still sends is taken, for unread bytes would turn
+ * our FIN into a reset. */
+static void say_goodbye(struct sink *s)
+{
+    char nothing[4096];
+
+    shutdown(s->fd, SHUT_WR);
+    while (recv(s->fd, nothing, sizeof(nothing), MSG_DONTWAIT) > 0)
+        ;
+}
+
+void output_close(struct output *o)
+{
+    if (o->listening)
+        listener_close(&o->listener);
+    SINKS_EACH(o, s)
+    {
+        if (o->listening)
+            say_goodbye(s);
+        sink_leaves(o, s);
+    }
+    encoder_free(o->encoder);
+    buf_done(&o->rows);
+    buf_done(&o->kept);
+}
+
+/* --- rows --- */
+
+static bool configured(const struct output *o)
+{
+    return o->config->endpoint.kind != ENDPOINT_NONE;
+}
+
+/* `buffer` is for subscribers; what a file does not take is not piled up. */
+static size_t buffer_max(const struct output *o)
+{
+    return o->listening ? (size_t)o->config->buffer_bytes : OUTPUT_AHEAD;
+}
+
+static size_t ahead_max(const struct output *o)
+{
+    size_t buffer = buffer_max(o);
+    return o->config->slow == SLOW_WAIT && buffer > OUTPUT_AHEAD ? OUTPUT_AHEAD : buffer;
+}
+
+/* Results can wait where they are, in the records; rejected lines have no other place
+ * than the buffer for the next subscriber. */
+static size_t absent_room(const struct output *o)
+{
+    size_t kept = buf_length(&o->kept);
+
+    if (o->config->absent == ABSENT_DISCARD)
+        return COMMIT_BYTES;
+    return o->encoder == NULL && kept < buffer_max(o) ? buffer_max(o) - kept : 0;
+}
+
+static size_t less_of(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+size_t output_room(const struct output *o)
+{
+    size_t room = COMMIT_BYTES, least = SIZE_MAX;
+
+    if (!configured(o))
+        return SIZE_MAX;
+    if (o->sink_count == 0)
+        return less_of(room, absent_room(o));
+    SINKS_EACH(o, s)
+    {
+        size_t unwritten = sink_unwritten(s);
+        if (s->discarding)
+            continue;
+        if (unwritten >= buffer_max(o))
+            return 0;
+        room = less_of(room, buffer_max(o) - unwritten);
+        least = less_of(least, unwritten);
+    }
+    return least == SIZE_MAX || least < ahead_max(o) ? room : 0;
+}
+
+bool output_result(struct output *o, const struct result *r)
+{
+    if (!encoder_result(o->encoder, r, &o->rows))
+        return false;
+    o->row_count++;
+    return true;
+}
+
+void output_fate(struct output *o, const struct fate_row *r)
+{
+    if (!configured(o))
+        return;
+    fate_row(&o->config->format, r, &o->rows);
+    o->row_count++;
+}
+
+void output_commit(struct output *o)
+{
+    if (o->row_count == 0)
+        return;
+    if (o->sink_count == 0 && o->config->absent == ABSENT_DISCARD)
+        o->discarded += o->row_count;
+    else if (o->sink_count == 0)
+        buf_append_bytes(&o->kept, buf_bytes(&o->rows));
+    SINKS_EACH(o, s)
+    {
+        if (s->discarding)
+            o->discarded += o->row_count;
+        else
+            sink_put(s, buf_bytes(&o->rows), 0);
+    }
+    buf_clear(&o->rows);
+    o->row_count = 0;
+    SINKS_EACH(o, s)
+    {
+        if (s->dead != NULL)
+            on_gone(o, s);
+    }
+}
+
+/* --- those that do not read --- */
+
+static void slow_decides(struct output *o, struct sink *s)
+{
+    if (o->config->slow == SLOW_DISCARD) {
+        log_warning("%s: %s takes nothing: its results are discarded until it reads again", o->word,
+                    s->name);
+        s->discarding = true;
+        return;
+    }
+    log_warning("%s: %s takes nothing: disconnected, its %llu results are discarded", o->word,
+                s->name, (unsigned long long)sink_rows(s));
+    o->discarded += sink_rows(s);
+    sink_leaves(o, s);
+}
+
+void output_tick(struct output *o, struct mono_time now)
+{
+    if (o->config->endpoint.kind != ENDPOINT_LISTEN || o->config->slow == SLOW_WAIT)
+        return;
+    SINKS_EACH(o, s)
+    {
+        bool full = sink_unwritten(s) >= buffer_max(o);
+        if (full && !s->discarding && now.ms - s->stalled_since_ms >= SLOW_MS)
+            slow_decides(o, s);
+    }
+}
+
+/* --- what it knows --- */
+
+bool output_drained(const struct output *o)
+{
+    SINKS_EACH(o, s)
+    if (sink_unwritten(s) > 0)
+        return false;
+    return buf_length(&o->kept) == 0;
+}
+
+uint64_t output_rows_unwritten(const struct output *o)
+{
+    uint64_t rows = count_lines(buf_data(&o->kept), buf_length(&o->kept));
+
+    SINKS_EACH(o, s)
+    rows += sink_rows(s);
+    return rows;
+}
+
+const char *output_trouble(const struct output *o)
+{
+    SINKS_EACH(o, s)
+    if (s->trouble != NULL)
+        return s->trouble;
+    return NULL;
+}

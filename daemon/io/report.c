@@ -1,0 +1,391 @@
+#include "io/report.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/time.h"
+#include "codec/text.h"
+#include "io/clock.h"
+
+/* --- what is measured --- */
+
+static double side_fate(const struct daemon *d, int side, int fate)
+{
+    const struct books_side *b = &engine_books(d->engine)->side[side];
+    const uint64_t fates[] = {b->rejected, b->filtered, b->late, b->matched, b->unmatched};
+    return (double)fates[fate];
+}
+
+static const char *const fate_words[] = {"rejected", "filtered", "late", "matched", "unmatched"};
+#define FATES 5
+
+static double listener_count(const struct listener *l, bool listening)
+{
+    return listening ? (double)l->connections : 0;
+}
+
+/* --- metrics --- */
+
+struct metric {
+    const char *name, *type, *help;
+    /* Appends the metric's samples. */
+    void (*samples)(const struct daemon *d, const char *name, struct buf *to);
+};
+
+static void sample(struct buf *to, const char *name, const char *labels, double value)
+{
+    if (value == (double)(int64_t)value)
+        buf_printf(to, "%s%s %lld\n", name, labels, (long long)value);
+    else
+        buf_printf(to, "%s%s %.17g\n", name, labels, value);
+}
+
+static const char *side_label(int side)
+{
+    return side == SIDE_LEFT ? "{side=\"left\"}" : "{side=\"right\"}";
+}
+
+static void received(const struct daemon *d, const char *name, struct buf *to)
+{
+    for (int s = 0; s < SIDES; s++)
+        sample(to, name, side_label(s), (double)engine_books(d->engine)->side[s].received);
+}
+
+static void fates(const struct daemon *d, const char *name, struct buf *to)
+{
+    char labels[64];
+
+    for (int s = 0; s < SIDES; s++) {
+        for (int f = 0; f < FATES; f++) {
+            snprintf(labels, sizeof(labels), "{side=\"%s\",fate=\"%s\"}", side_word((enum side)s),
+                     fate_words[f]);
+            sample(to, name, labels, side_fate(d, s, f));
+        }
+    }
+}
+
+static void held(const struct daemon *d, const char *name, struct buf *to)
+{
+    for (int s = 0; s < SIDES; s++)
+        sample(to, name, side_label(s), (double)engine_held(d->engine, (enum side)s));
+}
+
+static void results(const struct daemon *d, const char *name, struct buf *to)
+{
+    char labels[64];
+
+    for (int k = 0; k < RESULT_KINDS; k++) {
+        snprintf(labels, sizeof(labels), "{kind=\"%s\"}", result_kind_word((enum result_kind)k));
+        sample(to, name, labels, (double)engine_books(d->engine)->results[k]);
+    }
+}
+
+static void results_rejected(const struct daemon *d, const char *name, struct buf *to)
+{
+    sample(to, name, "", (double)engine_books(d->engine)->results_rejected);
+}
+
+static void late_windows(const struct daemon *d, const char *name, struct buf *to)
+{
+    (void)d; /* processing time has none */
+    for (int s = 0; s < SIDES; s++)
+        sample(to, name, side_label(s), 0);
+}
+
+static void output_sample(const struct daemon *d, const char *name, struct buf *to,
+                          double (*value)(const struct output *))
+{
+    char labels[64];
+
+    for (int i = 0; i < OUTPUTS; i++) {
+        snprintf(labels, sizeof(labels), "{output=\"%s\"}", d->outputs[i].word);
+        sample(to, name, labels, value(&d->outputs[i]));
+    }
+}
+
+static double value_discarded(const struct output *o)
+{
+    return (double)o->discarded;
+}
+
+static double value_bytes(const struct output *o)
+{
+    return (double)o->bytes_written;
+}
+
+static void discarded(const struct daemon *d, const char *name, struct buf *to)
+{
+    output_sample(d, name, to, value_discarded);
+}
+
+static void output_bytes(const struct daemon *d, const char *name, struct buf *to)
+{
+    output_sample(d, name, to, value_bytes);
+}
+
+static void input_bytes(const struct daemon *d, const char *name, struct buf *to)
+{
+    for (int s = 0; s < SIDES; s++)
+        sample(to, name, side_label(s), (double)d->inputs[s].bytes);
+}
+
+static void connections(const struct daemon *d, const char *name, struct buf *to)
+{
+    sample(to, name, "{endpoint=\"left\"}", (double)d->inputs[SIDE_LEFT].source_count);
+    sample(to, name, "{endpoint=\"right\"}", (double)d->inputs[SIDE_RIGHT].source_count);
+    sample(to, name, "{endpoint=\"output\"}", (double)d->outputs[OUTPUT_RESULTS].sink_count);
+    sample(to, name, "{endpoint=\"late\"}", (double)d->outputs[OUTPUT_LATE].sink_count);
+    sample(to, name, "{endpoint=\"rejects\"}", (double)d->outputs[OUTPUT_REJECTS].sink_count);
+    sample(to, name, "{endpoint=\"http\"}", listener_count(&d->http.listener, d->http.listening));
+}
+
+static void watermark(const struct daemon *d, const char *name, struct buf *to)
+{
+    int64_t ms = engine_time(d->engine).ms;
+
+    if (ms == INT64_MIN || ms == INT64_MAX)
+        return;
+    for (int s = 0; s < SIDES; s++)
+        sample(to, name, side_label(s), (double)ms / 1000);
+}
+
+static void state_bytes(const struct daemon *d, const char *name, struct buf *to)
+{
+    sample(to, name, "", (double)engine_state_bytes(d->engine));
+}
+
+static void state_limit(const struct daemon *d, const char *name, struct buf *to)
+{
+    sample(to, name, "", (double)d->config->plan->state_bytes_max);
+}
+
+static void paused(const struct daemon *d, const char *name, struct buf *to)
+{
+    for (int s = 0; s < SIDES; s++)
+        sample(to, name, side_label(s), pump_holds(&d->pump) && !d->pump.ended[s]);
+}
+
+/* --- process_*, as Prometheus's own client libraries name them --- */
+
+static void process_cpu(const struct daemon *d, const char *name, struct buf *to)
+{
+    struct rusage u;
+
+    (void)d;
+    getrusage(RUSAGE_SELF, &u);
+    sample(to, name, "",
+           (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+               (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6);
+}
+
+static void process_start(const struct daemon *d, const char *name, struct buf *to)
+{
+    sample(to, name, "", (double)d->started_wall_ms / 1000);
+}
+
+/* Field `index` of /proc/self/statm, in bytes. */
+static double statm(int index)
+{
+    unsigned long long pages[2] = {0, 0};
+    FILE *f = fopen("/proc/self/statm", "re");
+
+    if (f == NULL)
+        return 0;
+    if (fscanf(f, "%llu %llu", &pages[0], &pages[1]) != 2)
+        pages[0] = pages[1] = 0;
+    fclose(f);
+    return (double)pages[index] * (double)sysconf(_SC_PAGESIZE);
+}
+
+static void process_virtual(const struct daemon *d, const char *name, struct buf *to)
+{
+    (void)d;
+    sample(to, name, "", statm(0));
+}
+
+static void process_resident(const struct daemon *d, const char *name, struct buf *to)
+{
+    (void)d;
+    sample(to, name, "", statm(1));
+}
+
+static void process_open_fds(const struct daemon *d, const char *name, struct buf *to)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    int count = -3; /* `.`, `..`, and the directory itself */
+
+    (void)d;
+    if (dir == NULL)
+        return;
+    while (readdir(dir) != NULL)
+        count++;
+    closedir(dir);
+    sample(to, name, "", count);
+}
+
+static void process_max_fds(const struct daemon *d, const char *name, struct buf *to)
+{
+    struct rlimit limit;
+
+    (void)d;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    sample(to, name, "", (double)limit.rlim_cur);
+}
+
+static const struct metric metrics[] = {
+    {"joind_records_received_total", "counter",
+     "Every record that was cut out of the input, good or bad.", received},
+    {"joind_records_total", "counter", "Records by fate.", fates},
+    {"joind_records_held", "gauge", "In state, and neither matched nor unmatched yet.", held},
+    {"joind_results_total", "counter", "Joined records by kind.", results},
+    {"joind_results_rejected_total", "counter", "Results for which select or on failed.",
+     results_rejected},
+    {"joind_late_windows_total", "counter",
+     "Record and window pairs that were late, also of records that other windows took.",
+     late_windows},
+    {"joind_results_discarded_total", "counter",
+     "Rows not delivered: by absent or slow = discard, with a disconnected subscriber, or at the "
+     "end of a stop.",
+     discarded},
+    {"joind_input_bytes_total", "counter", "Bytes read.", input_bytes},
+    {"joind_output_bytes_total", "counter", "Bytes written.", output_bytes},
+    {"joind_connections", "gauge", "Open connections and files.", connections},
+    {"joind_watermark_timestamp_seconds", "gauge", "How far time has come.", watermark},
+    {"joind_state_bytes", "gauge", "Memory that held records take.", state_bytes},
+    {"joind_state_limit_bytes", "gauge", "What state.memory allows.", state_limit},
+    {"joind_input_paused", "gauge", "1 while the side's senders are held back.", paused},
+    {"process_cpu_seconds_total", "counter", "User and system CPU time.", process_cpu},
+    {"process_start_time_seconds", "gauge", "Start of the process since the epoch.",
+     process_start},
+    {"process_virtual_memory_bytes", "gauge", "Virtual memory size.", process_virtual},
+    {"process_resident_memory_bytes", "gauge", "Resident memory size.", process_resident},
+    {"process_open_fds", "gauge", "Open file descriptors.", process_open_fds},
+    {"process_max_fds", "gauge", "The most file descriptors.", process_max_fds},
+};
+
+void report_metrics(const struct daemon *d, struct buf *to)
+{
+    for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
+        const struct metric *m = &metrics[i];
+        buf_printf(to, "# HELP %s %s\n# TYPE %s %s\n", m->name, m->help, m->name, m->type);
+        m->samples(d, m->name, to);
+    }
+}
+
+/* --- /status --- */
+
+static void json_text_member(struct buf *to, const char *name, const char *text)
+{
+    buf_printf(to, "\"%s\":", name);
+    text_append_json(to, bytes_of(text));
+}
+
+static void json_time(struct buf *to, int64_t ms)
+{
+    char text[TIME_TEXT_LENGTH];
+
+    if (ms < TIME_MS_MIN || ms > TIME_MS_MAX) {
+        buf_append_text(to, "null");
+        return;
+    }
+    time_write_rfc3339(ms, text);
+    buf_printf(to, "\"%.*s\"", TIME_TEXT_LENGTH, text);
+}
+
+static void json_side(const struct daemon *d, int s, struct buf *to)
+{
+    const struct books_side *b = &engine_books(d->engine)->side[s];
+
+    buf_printf(to, "\"%s\":{", side_word((enum side)s));
+    json_text_member(to, "name", d->config->plan->side[s].schema.name);
+    buf_printf(to,
+               ",\"rate\":%.0f,\"connections\":%zu,\"bytes\":%llu,\"paused\":%s,\"ended\":%s,"
+               "\"received\":%llu",
+               d->rate[s], d->inputs[s].source_count, (unsigned long long)d->inputs[s].bytes,
+               pump_holds(&d->pump) && !d->pump.ended[s] ? "true" : "false",
+               d->pump.ended[s] ? "true" : "false", (unsigned long long)b->received);
+    for (int f = 0; f < FATES; f++)
+        buf_printf(to, ",\"%s\":%.0f", fate_words[f], side_fate(d, s, f));
+    buf_printf(to, ",\"held\":%llu,\"watermark\":",
+               (unsigned long long)engine_held(d->engine, (enum side)s));
+    json_time(to, engine_time(d->engine).ms);
+    buf_append_char(to, '}');
+}
+
+static void json_results(const struct daemon *d, struct buf *to)
+{
+    const struct books *b = engine_books(d->engine);
+
+    buf_append_text(to, "\"results\":{");
+    for (int k = 0; k < RESULT_KINDS; k++)
+        buf_printf(to, "\"%s\":%llu,", result_kind_word((enum result_kind)k),
+                   (unsigned long long)b->results[k]);
+    buf_printf(to, "\"rejected\":%llu}", (unsigned long long)b->results_rejected);
+}
+
+static void json_outputs(const struct daemon *d, struct buf *to)
+{
+    bool first = true;
+
+    buf_append_text(to, "\"outputs\":{");
+    for (int i = 0; i < OUTPUTS; i++) {
+        const struct output *o = &d->outputs[i];
+        if (o->config->endpoint.kind == ENDPOINT_NONE)
+            continue;
+        buf_printf(to, "%s\"%s\":{\"readers\":%zu,\"bytes\":%llu,\"discarded\":%llu,", first ? "" : ",",
+                   o->word, o->sink_count, (unsigned long long)o->bytes_written,
+                   (unsigned long long)o->discarded);
+        buf_printf(to, "\"room\":%s}", output_has_room(o) ? "true" : "false");
+        first = false;
+    }
+    buf_append_char(to, '}');
+}
+
+static const char *const step_words[] = {
+    [DAEMON_RUNNING] = "running",
+    [DAEMON_ENDING] = "ending",
+    [DAEMON_DRAINING] = "draining",
+    [DAEMON_STOPPED] = "stopped",
+};
+
+void report_status_json(const struct daemon *d, struct buf *to)
+{
+    const char *trouble = daemon_trouble(d);
+
+    buf_append_char(to, '{');
+    json_text_member(to, "name", d->config->name);
+    buf_append_char(to, ',');
+    json_text_member(to, "version", JOIND_VERSION);
+    buf_printf(to, ",\"uptime_seconds\":%lld,\"step\":\"%s\",\"health\":",
+               (long long)(clock_mono().ms - d->started_mono_ms) / 1000, step_words[d->step]);
+    text_append_json(to, bytes_of(trouble == NULL ? "ok" : trouble));
+    buf_append_char(to, ',');
+    json_side(d, SIDE_LEFT, to);
+    buf_append_char(to, ',');
+    json_side(d, SIDE_RIGHT, to);
+    buf_append_char(to, ',');
+    json_results(d, to);
+    buf_printf(to, ",\"state\":{\"bytes\":%llu,\"limit\":%llu},",
+               (unsigned long long)engine_state_bytes(d->engine),
+               (unsigned long long)d->config->plan->state_bytes_max);
+    json_outputs(d, to);
+    buf_printf(to, ",\"loop\":{\"turns\":%llu,\"turn_cpu_max_us\":%lld}}",
+               (unsigned long long)d->turns, (long long)d->turn_cpu_max_us);
+}
+
+void report_status_line(const struct daemon *d, struct buf *to)
+{
+    const char *trouble = daemon_trouble(d);
+
+    buf_printf(to, "%s: left %.0f/s, right %.0f/s, held %llu + %llu, state %llu of %llu MiB",
+               trouble == NULL ? "ok" : trouble, d->rate[SIDE_LEFT], d->rate[SIDE_RIGHT],
+               (unsigned long long)engine_held(d->engine, SIDE_LEFT),
+               (unsigned long long)engine_held(d->engine, SIDE_RIGHT),
+               (unsigned long long)engine_state_bytes(d->engine) >> 20,
+               (unsigned long long)d->config->plan->state_bytes_max >> 20);
+}

@@ -1,0 +1,196 @@
+#include "io/sink.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "io/clock.h"
+
+/* What stays allocated of a buffer that is empty. */
+#define KEEP_BYTES (64 << 10)
+
+static const struct timeval retry_after = {.tv_sec = 1};
+
+static void flush(struct sink *s);
+
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+    struct sink *s = arg;
+
+    (void)fd;
+    (void)what;
+    s->waiting = false;
+    flush(s);
+    if (s->dead != NULL)
+        s->gone(s->owner, s);
+}
+
+/* What a reader says is thrown away; that it says no more (FIN) means nothing; but
+ * only by reading is it found out that it is gone. */
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+    struct sink *s = arg;
+    char nothing[4096];
+    ssize_t n = read(fd, nothing, sizeof(nothing));
+
+    (void)what;
+    if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
+        return;
+    event_del(&s->readable);
+    if (n == 0)
+        return;
+    s->dead = strerror(errno);
+    s->gone(s->owner, s);
+}
+
+static bool is_regular(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static bool is_socket(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
+struct sink *sink_new(struct event_base *base, int fd, const char *name, uint64_t *bytes_written,
+                      sink_gone *gone, void *owner)
+{
+    struct sink *s = mem_alloc_zeroed(1, sizeof(*s));
+
+    list_link_init(&s->link);
+    s->fd = fd;
+    s->regular = is_regular(fd);
+    s->name = mem_strdup(name);
+    buf_init(&s->pending);
+    s->bytes_written = bytes_written;
+    s->gone = gone;
+    s->owner = owner;
+    event_assign(&s->retry, base, -1, 0, on_writable, s);
+    if (s->regular)
+        return s;
+    event_assign(&s->writable, base, fd, EV_WRITE, on_writable, s);
+    event_assign(&s->readable, base, fd, EV_READ | EV_PERSIST, on_readable, s);
+    if (is_socket(fd))
+        event_add(&s->readable, NULL);
+    return s;
+}
+
+void sink_free(struct sink *s)
+{
+    if (s == NULL)
+        return;
+    event_del(&s->retry);
+    if (!s->regular) {
+        event_del(&s->writable);
+        event_del(&s->readable);
+    }
+    list_remove(&s->link);
+    close(s->fd);
+    buf_done(&s->pending);
+    mem_free(s->name);
+    mem_free(s);
+}
+
+static void wait_for_room(struct sink *s)
+{
+    if (s->waiting)
+        return;
+    s->waiting = true;
+    s->stalled_since_ms = clock_mono().ms;
+    if (s->regular)
+        event_add(&s->retry, &retry_after);
+    else
+        event_add(&s->writable, NULL);
+}
+
+/* Returns how many bytes were taken. */
+static size_t try_write(struct sink *s, const char *p, size_t n)
+{
+    ssize_t written = write(s->fd, p, n);
+
+    if (written >= 0) {
+        s->trouble = NULL;
+        s->discarding = false;
+        s->stalled_since_ms = clock_mono().ms;
+        *s->bytes_written += (uint64_t)written;
+        return (size_t)written;
+    }
+    if (errno == EAGAIN || errno == EINTR)
+        return 0;
+    if (s->regular)
+        s->trouble = strerror(errno); /* full disk, quota, I/O: it may pass */
+    else
+        s->dead = strerror(errno);
+    return 0;
+}
+
+/* The start of the line that byte `at` lies in. */
+static size_t line_start(const char *p, size_t at)
+{
+    const char *end = at == 0 ? NULL : memrchr(p, '\n', at);
+    return end == NULL ? 0 : (size_t)(end - p) + 1;
+}
+
+static void forget_whole_lines(struct sink *s)
+{
+    size_t whole = line_start(buf_data(&s->pending), s->sent);
+
+    buf_eat(&s->pending, whole);
+    s->sent -= whole;
+    s->header_left = s->header_left > whole ? s->header_left - whole : 0;
+    buf_trim(&s->pending, KEEP_BYTES);
+}
+
+static void flush(struct sink *s)
+{
+    if (sink_unwritten(s) == 0 || s->dead != NULL)
+        return;
+    s->sent += try_write(s, buf_data(&s->pending) + s->sent, sink_unwritten(s));
+    forget_whole_lines(s);
+    if (sink_unwritten(s) > 0)
+        wait_for_room(s);
+}
+
+void sink_put(struct sink *s, struct bytes lines, size_t header_bytes)
+{
+    size_t sent = 0, start;
+
+    if (lines.n == 0)
+        return;
+    if (buf_length(&s->pending) > 0 || s->dead != NULL) {
+        buf_append_bytes(&s->pending, lines);
+        return;
+    }
+    sent = try_write(s, lines.p, lines.n);
+    if (sent == lines.n)
+        return;
+    start = line_start(lines.p, sent);
+    s->sent = sent - start;
+    s->header_left = header_bytes > start ? header_bytes - start : 0;
+    buf_append(&s->pending, lines.p + start, lines.n - start);
+    if (s->dead == NULL)
+        wait_for_room(s);
+}
+
+void sink_keep(const struct sink *s, struct buf *to)
+{
+    size_t from = s->header_left;
+
+    buf_append(to, buf_data(&s->pending) + from, buf_length(&s->pending) - from);
+}
+
+void sink_replace_fd(struct sink *s, int fd)
+{
+    assert(s->regular);
+    close(s->fd);
+    s->fd = fd;
+    s->sent = 0; /* the line that was torn is written whole in the new file */
+}

@@ -1,0 +1,20 @@
+/*
+ * io/address: socket addresses as text, and who may connect.
+ */
+#ifndef IO_ADDRESS_H
+#define IO_ADDRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+
+#include "base/buf.h"
+#include "config/config.h"
+
+/* `127.0.0.1:8000`, `[::1]:8000`; appended. */
+void address_write(const struct sockaddr_storage *a, struct buf *to);
+
+/* No list: everybody. */
+bool address_allowed(const struct sockaddr_storage *a, const struct network *allow, size_t count);
+
+#endif

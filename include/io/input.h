@@ -1,0 +1,50 @@
+/*
+ * io/input: one side's input: a listening socket with its connections, or a file.
+ */
+#ifndef IO_INPUT_H
+#define IO_INPUT_H
+
+#include <event2/event.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "config/config.h"
+#include "core/side.h"
+#include "io/listener.h"
+#include "io/source.h"
+
+struct pump;
+
+struct input {
+    const struct input_config *config; /* not owned */
+    enum side side;
+    struct event_base *base;
+    struct pump *pump;
+    struct listener listener;
+    bool listening;
+    struct list sources; /* of struct source, owned */
+    size_t source_count;
+    uint64_t bytes;    /* read */
+    bool stopping;     /* takes no new sources */
+    bool header_fault; /* a file without a usable header: the start has failed */
+    struct log_limit bad_records;
+};
+
+/* Opens the socket or the file; nothing is read yet. False: an error is logged. */
+bool input_open(struct input *in, struct event_base *base, struct pump *pump,
+                const struct input_config *c, enum side side);
+void input_close(struct input *in);
+
+/* A source has come to its end and all its bytes are dealt with. */
+void input_source_done(struct input *in, struct source *s);
+
+/* Bounded, and at its end: no record will come any more. */
+bool input_ended(const struct input *in);
+
+/* Stop, first step: no new sources; those that are there are asked to end. */
+void input_ask_to_end(struct input *in);
+/* Second step: those that did not are cut. */
+void input_cut(struct input *in);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * io/listener: a listening TCP socket that cannot be flooded.
+ *
+ * It accepts a few connections a turn of the loop, so that a storm of them does
+ * not starve data. When descriptors run out it tells the peer by closing (a
+ * spare one is kept for that), rests a quarter of a second, and logs once.
+ */
+#ifndef IO_LISTENER_H
+#define IO_LISTENER_H
+
+#include <event2/event.h>
+#include <event2/event_struct.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+
+#include "base/buf.h"
+#include "config/config.h"
+#include "io/log.h"
+
+struct listener;
+
+/* A peer has come: `fd` is non-blocking and now belongs to the callee, and
+ * `peer` is good during the call. */
+typedef void listener_accept(void *owner, int fd, const char *peer);
+
+struct listener {
+    const struct endpoint *endpoint; /* not owned */
+    const char *section;             /* for messages: left, output, http */
+    int fd;                          /* -1: closed */
+    int spare_fd;
+    struct event readable, rest_over;
+    bool exhausted; /* no descriptors: said once, until a connection is taken again */
+    size_t connections; /* open now; the owner counts down by listener_gone() */
+    listener_accept *accept;
+    void *owner;
+    struct log_limit limit;
+    char bound[64]; /* the address in use, with the real port */
+};
+
+/* False: cannot listen; an error is logged that says what to do. */
+bool listener_open(struct listener *l, struct event_base *base, const struct endpoint *e,
+                   const char *section, listener_accept *accept, void *owner);
+void listener_close(struct listener *l);
+
+/* One of the connections that were accepted is closed. */
+void listener_gone(struct listener *l);
+
+#endif

@@ -1,0 +1,81 @@
+/*
+ * io/output: one of [output], [late], [rejects] and those who read it.
+ *
+ * Rows are encoded once, into `rows`, and given to every sink by output_commit().
+ * An output says whether it has room; as long as it has none, results stay where
+ * they are, in the records. Who stops whom:
+ *
+ *     a sink's unwritten bytes >= buffer           -> no room: all wait for it
+ *     slow = wait, every sink >= OUTPUT_AHEAD      -> no room: nobody would gain
+ *     no sink, absent = wait                       -> no room; fate rows: buffer is kept
+ *     slow = disconnect or discard, for 5 s        -> the sink no longer counts
+ *
+ * Rules: interface.md section 2, [output].
+ */
+#ifndef IO_OUTPUT_H
+#define IO_OUTPUT_H
+
+#include <event2/event.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/list.h"
+#include "codec/encoder.h"
+#include "config/config.h"
+#include "core/engine.h"
+#include "core/instant.h"
+#include "io/listener.h"
+#include "io/sink.h"
+
+#define OUTPUT_AHEAD (256 << 10)
+
+struct output {
+    const struct output_config *config; /* not owned */
+    const char *word;                   /* output, late, rejects */
+    struct event_base *base;
+    struct encoder *encoder; /* owned; of [output] only */
+    struct listener listener;
+    bool listening;
+    struct list sinks; /* of struct sink, owned */
+    size_t sink_count;
+    struct buf rows;    /* encoded, not yet given to the sinks */
+    uint64_t row_count; /* in rows */
+    struct buf kept;    /* of the last subscriber: for the next */
+    uint64_t bytes_written, discarded;
+    bool failed; /* standard output or a pipe has closed: it can never go on */
+};
+
+/* False: cannot be opened, an error is logged. An output that is not configured
+ * opens, always has room, and takes rows for nothing. */
+bool output_open(struct output *o, struct event_base *base, const struct output_config *c,
+                 enum output_id id, const struct plan *plan);
+void output_close(struct output *o);
+
+/* How many bytes may be encoded between two commits; 0: nothing now. The last row may
+ * go beyond it. Changes only with a commit, or when the loop calls sinks. */
+size_t output_room(const struct output *o);
+
+static inline bool output_has_room(const struct output *o)
+{
+    return buf_length(&o->rows) < output_room(o);
+}
+
+/* False: the row cannot be made. Only with room. */
+bool output_result(struct output *o, const struct result *r);
+void output_fate(struct output *o, const struct fate_row *r);
+
+/* Gives what was encoded to the sinks, who write as much as they can. */
+void output_commit(struct output *o);
+
+/* Once a second: those that do not read. */
+void output_tick(struct output *o, struct mono_time now);
+
+/* Opens a written file anew (HUP). */
+void output_reopen(struct output *o);
+
+bool output_drained(const struct output *o); /* nothing waits to be written */
+uint64_t output_rows_unwritten(const struct output *o);
+const char *output_trouble(const struct output *o); /* why a file refuses, or NULL */
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * io/pump: the only mover.
+ *
+ * Each turn of the loop: results while the output has room, for up to half of the
+ * turn's fuel; then what sources have, while the engine takes it; then the rows are
+ * handed on. Fuel bounds a turn to about a millisecond, so that a large window
+ * starves neither reads nor ticks nor the watchdog, and fast input no results.
+ *
+ * Who stops whom: an output without room stops the pull; full state, or [rejects]
+ * without room, holds all sources back; TCP then stops the senders.
+ */
+#ifndef IO_PUMP_H
+#define IO_PUMP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "config/config.h"
+#include "core/batch.h"
+#include "core/engine.h"
+#include "io/clock.h"
+#include "io/input.h"
+#include "io/output.h"
+
+#define PUMP_RESULTS 64
+
+struct pump {
+    struct engine *engine;  /* not owned, nor are the next three */
+    struct clock *clock;
+    struct input *inputs;   /* SIDES */
+    struct output *outputs; /* OUTPUTS */
+    struct list ready;      /* of struct source, by ready_link */
+    struct batch batch[SIDES];
+    char *bytes;            /* owned; what sources are read into */
+    struct result results[PUMP_RESULTS]; /* pulled, not yet encoded: from next on */
+    size_t next, count;
+    bool ended[SIDES];      /* told to the engine */
+    int64_t held_since_ms;  /* monotonic; 0: sources are not held back */
+};
+
+void pump_init(struct pump *p, struct engine *e, struct clock *c, struct input *inputs,
+               struct output *outputs, const struct plan *plan);
+void pump_done(struct pump *p);
+
+/* This source has something, or came to its end. */
+void pump_ready(struct pump *p, struct source *s);
+
+void pump_turn(struct pump *p);
+
+/* Would another turn move anything, without an event? */
+bool pump_busy(const struct pump *p);
+
+/* Sources are held back: by full state, or by an output that must not lose. */
+bool pump_holds(const struct pump *p);
+
+/* Both sides have ended and every result has been encoded. */
+bool pump_finished(const struct pump *p);
+
+#endif

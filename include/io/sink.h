@@ -1,0 +1,68 @@
+/*
+ * io/sink: one reader of an output: a subscriber's socket, or a file.
+ *
+ * A sink holds what it was given and could not write yet, from the start of the
+ * first line that is not wholly written: if it goes, that is what the next reader
+ * gets. Descriptors that can be waited for are non-blocking; a regular file is
+ * always tried at once, and again every second while the disk refuses.
+ */
+#ifndef IO_SINK_H
+#define IO_SINK_H
+
+#include <event2/event.h>
+#include <event2/event_struct.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/list.h"
+
+struct sink;
+
+/* The peer is gone, or writes fail for good (s->dead says why). The owner frees it. */
+typedef void sink_gone(void *owner, struct sink *s);
+
+struct sink {
+    struct list_link link; /* the owner's */
+    int fd;
+    bool regular;       /* a regular file: no readiness events */
+    char *name;         /* owned; of the peer, or the path */
+    struct buf pending; /* from a line's start */
+    size_t sent;        /* bytes of pending that are written: part of its first line */
+    size_t header_left; /* bytes of pending, from its start, that are no results */
+    struct event writable, readable, retry;
+    bool waiting;             /* for writable, or for the retry */
+    const char *trouble;      /* why a file refuses for now, or NULL */
+    const char *dead;         /* why it will never take a byte again, or NULL */
+    int64_t stalled_since_ms; /* monotonic: the last byte taken, or the start of waiting */
+    bool discarding;          /* slow = discard: is given nothing until it reads again */
+    uint64_t *bytes_written;  /* the owner's counter */
+    sink_gone *gone;
+    void *owner;
+};
+
+/* `fd` belongs to the sink from now on. `name` is copied. */
+struct sink *sink_new(struct event_base *base, int fd, const char *name, uint64_t *bytes_written,
+                      sink_gone *gone, void *owner);
+/* Closes; forgets what is pending. */
+void sink_free(struct sink *s);
+
+/* Whole lines, of which the first `header_bytes` are no results. Written at once as
+ * far as the peer takes them. Sets s->dead when that fails for good (the lines are then
+ * pending); does not call `gone`. */
+void sink_put(struct sink *s, struct bytes lines, size_t header_bytes);
+
+static inline size_t sink_unwritten(const struct sink *s)
+{
+    return buf_length(&s->pending) - s->sent;
+}
+
+/* Appends the results that are not wholly written to `to`. */
+void sink_keep(const struct sink *s, struct buf *to);
+
+/* A file: what is written from now on goes to `fd`. */
+void sink_replace_fd(struct sink *s, int fd);
+
+#endif
