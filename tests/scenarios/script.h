@@ -1,0 +1,107 @@
+/*
+ * scenarios/script: the text of a scenario, read.
+ *
+ *     # Comment lines start with a hash.
+ *     left.fields = k, id                    a setting: SECTION.KEY = VALUE, as in --set
+ *
+ *     story a window fires at its end        settings, then steps; those before the first
+ *     join.type = inner                      story hold for all stories
+ *         at 1000  left   k,a                a line is read from the left input at 1000 ms
+ *         at 2000  right  3 times k,x#       three lines: k,x0 k,x1 k,x2
+ *         at 2000  fill left  k,a#           k,a0 k,a1 ..., until one has to wait
+ *         at 10000                           a tick of the timer
+ *         end left                           the side has ended; `end`: both
+ *
+ *         expect nothing                     what came since the last expect is exactly this
+ *         expect
+ *             [0,10000)                      a window; without it bounds are not looked at
+ *             pair   k,a,k,x                 pair left right semi anti: a row as it is written
+ *             and                            another key: its rows come before or after
+ *             left   m,c,,
+ *         expect 5000 pair                   so many rows, all of this kind
+ *         expect filled pair k,a#,k,x        a row for each line that the last `fill` brought in
+ *
+ *         rejected left type                 the next bad record; all have to be named
+ *         books left received=1 matched=1    what is not named is 0
+ *         due 10000 | due never              engine_due()
+ *         waiting left | waiting | waiting nobody     whose lines have to wait, state being full
+ *         by hand                            (first step) no pulls but those that are written:
+ *         pull 5 | pull all                  so many results
+ *         pull 5 fuel 10                     one call, up to 5 results, for 10 units of fuel
+ *
+ * In lines and rows \n \r \t \\ \0 and \xHH are bytes, \{500a} is 500 times `a`. Times are in ms
+ * and may be negative. `expect`, `books` and `due` first pull all that there is, unless the story
+ * pulls by hand.
+ */
+#ifndef SCENARIOS_SCRIPT_H
+#define SCENARIOS_SCRIPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "core/books.h"
+#include "core/side.h"
+#include "expect.h"
+
+enum step_kind {
+    STEP_LINES,
+    STEP_FILL,
+    STEP_TICK,
+    STEP_END,
+    STEP_PULL,
+    STEP_EXPECT,
+    STEP_EXPECT_COUNT,
+    STEP_EXPECT_FILLED,
+    STEP_REJECTED,
+    STEP_BOOKS,
+    STEP_DUE,
+    STEP_WAITING,
+};
+
+struct step {
+    enum step_kind kind;
+    int line;
+    int64_t number;     /* a time; STEP_EXPECT_COUNT: rows; STEP_DUE: INT64_MAX for never */
+    int64_t fuel;       /* STEP_PULL; 0: as much as it takes */
+    size_t count;       /* STEP_LINES: copies; STEP_PULL: results; 0: no limit */
+    bool sides[SIDES];  /* whom it is about */
+    char *text;         /* owned; a line, a row's text, or the word of a reject */
+    size_t text_length; /* a line may hold a NUL */
+    enum result_kind result;
+    struct expected_row *rows; /* owned, and so are their texts; STEP_EXPECT */
+    size_t row_count;
+    struct books_side books; /* STEP_BOOKS, and */
+    uint64_t held;
+};
+
+struct setting {
+    char *section, *key, *value; /* owned */
+};
+
+struct story {
+    char *name; /* owned */
+    int line;
+    bool by_hand;
+    struct setting *settings; /* owned, and so are their texts */
+    size_t setting_count;
+    struct step *steps; /* owned */
+    size_t step_count;
+};
+
+struct script {
+    const char *path;
+    struct story common;   /* its settings only */
+    struct story *stories; /* owned */
+    size_t story_count;
+};
+
+/* False: ret_why says why, with the line. `path` must outlive the script; `text` is changed. */
+bool script_read(const char *path, char *text, struct script *ret, struct buf *ret_why);
+void script_done(struct script *s);
+
+/* The INI text of a story: the later of two settings counts, an empty value unsets. */
+void script_ini(const struct script *s, const struct story *story, struct buf *to);
+
+#endif
