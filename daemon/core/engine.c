@@ -250,6 +250,11 @@ bool engine_takes(const struct engine *e)
     return !e->full;
 }
 
+void engine_flush(struct engine *e)
+{
+    e->operator->flush(e->self);
+}
+
 void engine_lift_limit(struct engine *e)
 {
     e->state_bytes_max = UINT64_MAX;

@@ -69,14 +69,11 @@ static void join_window_destroy(void *self)
     mem_free(j);
 }
 
-/* The first window that does not start before `start`. */
+/* The first open window that does not start before `start`. */
 static size_t windows_search(const struct join_window *j, int64_t start)
 {
-    size_t low = j->head, high = j->head + j->count;
+    size_t low = j->head + j->closed, high = j->head + j->count;
 
-    /* Time mostly goes on: the last window is the likely one. */
-    if (j->count > 0 && j->windows[high - 1]->start <= start)
-        return j->windows[high - 1]->start == start ? high - 1 : high;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (j->windows[middle]->start < start)
@@ -121,7 +118,7 @@ static struct window *windows_open(struct join_window *j, int64_t start)
 /* Time mostly stays within the window that is open last. */
 static struct window *window_of(struct join_window *j, int64_t t)
 {
-    struct window *last = j->count > 0 ? j->windows[j->head + j->count - 1] : NULL;
+    struct window *last = j->count > j->closed ? j->windows[j->head + j->count - 1] : NULL;
 
     if (last != NULL && t >= last->start && t < last->end)
         return last;
@@ -139,11 +136,6 @@ static void windows_drop(struct join_window *j, size_t at)
                 (j->head + j->count - at) * sizeof(struct window *));
     if (j->count == 0)
         j->head = 0;
-}
-
-static bool first_is_due(const struct join_window *j)
-{
-    return j->count > 0 && j->windows[j->head]->end <= j->reached.ms;
 }
 
 static bool window_is_empty(const struct window *w)
@@ -215,6 +207,14 @@ static void join_window_advance(void *self, struct stream_time now)
 
     assert(now.ms >= j->reached.ms);
     j->reached = now;
+    while (j->closed < j->count && j->windows[j->head + j->closed]->end <= now.ms)
+        j->closed++;
+}
+
+static void join_window_flush(void *self)
+{
+    struct join_window *j = self;
+    j->closed = j->count;
 }
 
 /* --- out --- */
@@ -224,7 +224,7 @@ static size_t join_window_pull(void *self, struct result *ret, size_t max, int64
     struct join_window *j = self;
     size_t n = 0;
 
-    while (n == 0 && *fuel > 0 && first_is_due(j)) {
+    while (n == 0 && *fuel > 0 && j->closed > 0) {
         struct window *w = j->windows[j->head];
         uint64_t before = window_bytes(w);
         if (j->walk.window == NULL) {
@@ -233,28 +233,27 @@ static size_t join_window_pull(void *self, struct result *ret, size_t max, int64
         }
         n = window_walk_pull(&j->walk, ret, max, fuel);
         account(j, w, before);
-        if (j->walk.window == NULL)
+        if (j->walk.window == NULL) {
             windows_drop(j, j->head);
+            j->closed--;
+        }
     }
     return n;
 }
 
 static bool join_window_has_work(const void *self)
 {
-    return first_is_due(self);
+    const struct join_window *j = self;
+    return j->closed > 0;
 }
 
 static struct stream_time join_window_due(const void *self)
 {
     const struct join_window *j = self;
-    size_t at = j->head;
 
-    /* The first whose end is not reached yet. */
-    if (first_is_due(j))
-        at = windows_search(j, j->reached.ms - j->context.plan->size_ms + 1);
-    if (at == j->head + j->count)
+    if (j->closed == j->count)
         return STREAM_TIME_MAX;
-    return (struct stream_time){j->windows[at]->end};
+    return (struct stream_time){j->windows[j->head + j->closed]->end};
 }
 
 static uint64_t join_window_held(const void *self, enum side side)
@@ -282,6 +281,7 @@ const struct operator operator_window = {
     .destroy = join_window_destroy,
     .push = join_window_push,
     .advance = join_window_advance,
+    .flush = join_window_flush,
     .pull = join_window_pull,
     .has_work = join_window_has_work,
     .due = join_window_due,

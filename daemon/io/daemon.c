@@ -107,18 +107,21 @@ static bool all_delivered(const struct daemon *d)
 
 static void tell_undelivered(struct daemon *d)
 {
+    bool all;
+    uint64_t results = pump_forget_results(&d->pump, &all);
+
+    if (results > 0)
+        log_error("output: stopped with %s%llu results unwritten: nobody took them",
+                  all ? "" : "more than ", (unsigned long long)results);
+    d->outputs[OUTPUT_RESULTS].discarded += results;
     for (int i = 0; i < OUTPUTS; i++) {
         struct output *o = &d->outputs[i];
         uint64_t rows = output_rows_unwritten(o);
         if (rows > 0)
-            log_error("%s: stopped with %llu rows that nobody took", o->word,
+            log_error("%s: stopped with %llu rows in its buffers: nobody took them", o->word,
                       (unsigned long long)rows);
         o->discarded += rows;
     }
-    if (!pump_finished(&d->pump))
-        log_error("output: stopped with results of %llu left and %llu right records unwritten",
-                  (unsigned long long)engine_held(d->engine, SIDE_LEFT),
-                  (unsigned long long)engine_held(d->engine, SIDE_RIGHT));
     d->status = 1;
 }
 
@@ -144,16 +147,20 @@ static void stop_step(struct daemon *d)
     }
 }
 
-/* The end that needs no deadline: looked for after each turn. */
+/* What needs no deadline: looked for after each turn. */
 static void look_for_end(struct daemon *d)
 {
+    /* Senders are being read to their end: what is held makes room, for time would end
+     * for it a moment later anyway. */
+    if (d->step == DAEMON_ENDING && !engine_takes(d->engine))
+        engine_flush(d->engine);
     if (d->inputs[SIDE_LEFT].header_fault || d->inputs[SIDE_RIGHT].header_fault ||
         d->outputs[OUTPUT_RESULTS].failed || d->outputs[OUTPUT_REJECTS].failed) {
         d->status = 1;
         d->step = DAEMON_STOPPED;
         return;
     }
-    if (d->step != DAEMON_DRAINING && d->pump.ended[SIDE_LEFT] && d->pump.ended[SIDE_RIGHT])
+    if (d->step < DAEMON_DRAINING && d->pump.ended[SIDE_LEFT] && d->pump.ended[SIDE_RIGHT])
         begin_draining(d);
     if (d->step == DAEMON_DRAINING && all_delivered(d))
         d->step = DAEMON_STOPPED;

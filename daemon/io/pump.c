@@ -73,22 +73,25 @@ static void encode_results(struct pump *p, size_t room, int64_t *fuel)
         encode_next(p, fuel);
 }
 
+/* A few results are pulled even when there is no room for them: what gives no result
+ * at all is decided, and its memory free, whether anybody reads or not. */
+static bool pull_next(struct pump *p, int64_t *fuel)
+{
+    p->next = 0;
+    p->count = engine_pull(p->engine, p->results, PUMP_RESULTS, fuel);
+    return p->count > 0;
+}
+
 static void pull_results(struct pump *p, int64_t *fuel)
 {
     struct output *o = &p->outputs[OUTPUT_RESULTS];
     size_t room = output_room(o);
 
-    while (*fuel > 0) {
+    while (*fuel > 0 && (results_waiting(p) || pull_next(p, fuel))) {
         if (buf_length(&o->rows) >= room) {
             output_commit(o);
             room = output_room(o);
             if (room == 0)
-                return;
-        }
-        if (!results_waiting(p)) {
-            p->next = 0;
-            p->count = engine_pull(p->engine, p->results, PUMP_RESULTS, fuel);
-            if (p->count == 0)
                 return;
         }
         encode_results(p, room, fuel);
@@ -271,12 +274,24 @@ void pump_turn(struct pump *p)
     note_hold(p);
 }
 
+uint64_t pump_forget_results(struct pump *p, bool *ret_all)
+{
+    int64_t fuel = PUMP_FORGET_FUEL;
+    uint64_t results = p->count - p->next;
+
+    while (fuel > 0 && pull_next(p, &fuel))
+        results += p->count;
+    p->next = p->count;
+    *ret_all = !engine_has_work(p->engine);
+    return results;
+}
+
 bool pump_busy(const struct pump *p)
 {
-    bool results = results_waiting(p) || engine_has_work(p->engine);
+    bool results = results_waiting(p) ? output_has_room(&p->outputs[OUTPUT_RESULTS])
+                                      : engine_has_work(p->engine);
 
-    return (results && output_has_room(&p->outputs[OUTPUT_RESULTS])) ||
-           (!list_empty(&p->ready) && may_read(p));
+    return results || (!list_empty(&p->ready) && may_read(p));
 }
 
 bool pump_holds(const struct pump *p)

@@ -43,6 +43,10 @@ size_t engine_push(struct engine *e, enum side side, struct batch *b, size_t fro
 /* False: state is full, pushing would take nothing. */
 bool engine_takes(const struct engine *e);
 
+/* What is held now is decided as if time had ended, and makes room for what may still
+ * come: a stop, when state is full. */
+void engine_flush(struct engine *e);
+
 /* From now on state may grow as it must: for the last bytes that were read before a
  * stop, when nothing more is read. */
 void engine_lift_limit(struct engine *e);

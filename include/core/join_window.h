@@ -14,8 +14,9 @@
 
 struct join_window {
     struct operator_context context;
-    struct window **windows; /* owned, by start; [head, head + count) are there */
+    struct window **windows; /* owned, by start; [head, head + count) are there ... */
     size_t head, count, capacity;
+    size_t closed; /* ... of which the first so many are due and take no more records */
     struct stream_time reached;
     unsigned bits;           /* how new windows are parted */
     struct window_walk walk; /* over windows[head], when under way */

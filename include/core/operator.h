@@ -39,6 +39,9 @@ struct operator {
     /* Time has come to `now`; STREAM_TIME_MAX: nothing will follow. */
     void (*advance)(void *self, struct stream_time now);
 
+    /* All that is held now is due, whatever the time. */
+    void (*flush)(void *self);
+
     size_t (*pull)(void *self, struct result *ret, size_t max, int64_t *fuel);
     bool (*has_work)(const void *self);
     struct stream_time (*due)(const void *self);

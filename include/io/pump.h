@@ -54,6 +54,11 @@ bool pump_busy(const struct pump *p);
 /* Sources are held back: by full state, or by an output that must not lose. */
 bool pump_holds(const struct pump *p);
 
+/* Nobody will take the results that are left: how many are they? All are pulled and
+ * forgotten, up to PUMP_FORGET_FUEL of work. *ret_all: those were all. */
+#define PUMP_FORGET_FUEL 20000000
+uint64_t pump_forget_results(struct pump *p, bool *ret_all);
+
 /* Both sides have ended and every result has been encoded. */
 bool pump_finished(const struct pump *p);
 

@@ -277,6 +277,24 @@ static void a_record_that_the_store_lost_is_missed(void **state)
     close_join(f);
 }
 
+/* What comes later opens the same window anew: it meets only what also came later. */
+static void what_is_flushed_is_due_whatever_the_time(void **state)
+{
+    struct join_fixture *f = open_join(PLAN(.type = JOIN_FULL));
+
+    (void)state;
+    push(f, SIDE_LEFT, 1, "k,a,");
+    op->flush(f->join);
+    assert_int_equal(due(f), INT64_MAX);
+    push(f, SIDE_RIGHT, 2, "k,x,");
+    push(f, SIDE_LEFT, 3, "k,b,");
+    assert_sound(f);
+    assert_int_equal(due(f), 10000);
+    assert_string_equal(drain(f), "[0,10000)(a,null)");
+    assert_string_equal(end(f), "[0,10000)(b,x)");
+    close_join(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +311,7 @@ int main(void)
         cmocka_unit_test(nothing_is_done_without_fuel),
         cmocka_unit_test(what_is_held_is_counted_by_side_over_all_windows),
         cmocka_unit_test(a_record_that_the_store_lost_is_missed),
+        cmocka_unit_test(what_is_flushed_is_due_whatever_the_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
