@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "codec/foreign.h"
 #include "io/log.h"
 
 /* A unit is about 10 ns. */
@@ -145,6 +146,19 @@ static void tell_header(struct source *s)
         s->input->header_fault = true;
 }
 
+/* One look at the first bytes, for the log: they are read as records all the same. */
+static void look_for_protocol(struct source *s, struct bytes start)
+{
+    const char *name;
+
+    if (s->looked_at || start.n == 0)
+        return;
+    s->looked_at = true;
+    name = foreign_name(start);
+    if (name != NULL)
+        log_warning("%s: from %s: %s", side_word(s->input->side), s->peer, name);
+}
+
 static bool may_read(const struct pump *p)
 {
     return engine_takes(p->engine) && output_has_room(&p->outputs[OUTPUT_REJECTS]);
@@ -206,6 +220,7 @@ static void read_shared(struct pump *p, struct source *s, int64_t *fuel)
     if (got == 0 && s->end == INPUT_GOES_ON)
         return;
     s->input->bytes += got;
+    look_for_protocol(s, (struct bytes){p->bytes, tail + got});
     done = feed(p, s, p->bytes, tail + got, clock_now(p->clock), fuel);
     buf_clear(&s->tail);
     buf_append(&s->tail, p->bytes + done, tail + got - done);

@@ -36,6 +36,7 @@ struct source {
     struct decoder *decoder; /* owned */
     struct buf tail;         /* read, not consumed */
     bool backlog;            /* the tail may hold whole rows: the engine refused some */
+    bool looked_at;          /* its first bytes, for another protocol's */
     bool header_told;        /* that its header is unusable is logged once */
     enum input_end end;
     struct event readable;

@@ -1,0 +1,87 @@
+#include "codec/foreign.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+static bool starts_with(struct bytes text, const char *start)
+{
+    size_t n = strlen(start);
+    return text.n >= n && memcmp(text.p, start, n) == 0;
+}
+
+static bool is_tls(struct bytes b)
+{
+    return b.n >= 3 && b.p[0] == 0x16 && b.p[1] == 0x03 && (unsigned char)b.p[2] <= 4;
+}
+
+static bool is_http(struct bytes b)
+{
+    static const char *const methods[] = {"GET ", "POST ", "PUT ", "HEAD ", "OPTIONS ",
+                                          "DELETE ", "PATCH ", "CONNECT "};
+    const char *end = memchr(b.p, '\n', b.n);
+    struct bytes line = {b.p, end == NULL ? b.n : (size_t)(end - b.p)};
+
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+        if (starts_with(line, methods[i]))
+            return memmem(line.p, line.n, " HTTP/1.", 8) != NULL;
+    return starts_with(b, "PRI * HTTP/2.0");
+}
+
+/* `96 <13>1 ...` or `17 {"k":1}`: a count where RFC 6587 has it. */
+static bool is_octet_count(struct bytes b)
+{
+    size_t i = 0;
+
+    while (i < b.n && i < 10 && b.p[i] >= '0' && b.p[i] <= '9')
+        i++;
+    return i > 0 && i + 1 < b.n && b.p[i] == ' ' && (b.p[i + 1] == '<' || b.p[i + 1] == '{');
+}
+
+static bool is_json_array(struct bytes b)
+{
+    return starts_with(b, "[{") || starts_with(b, "[[");
+}
+
+/* Fluent Bit's forward: an array of two to four, then a time or a map. */
+static bool is_msgpack(struct bytes b)
+{
+    unsigned char first = b.n >= 2 ? (unsigned char)b.p[0] : 0;
+    unsigned char second = b.n >= 2 ? (unsigned char)b.p[1] : 0;
+
+    return (first >= 0x92 && first <= 0x94) && second >= 0x80;
+}
+
+static bool is_utf16(struct bytes b)
+{
+    return starts_with(b, "\xff\xfe") || starts_with(b, "\xfe\xff");
+}
+
+static bool is_proxy_header(struct bytes b)
+{
+    return starts_with(b, "PROXY TCP") || starts_with(b, "\r\n\r\n\0\r\nQUIT\n");
+}
+
+static const struct {
+    bool (*is)(struct bytes start);
+    const char *name;
+} protocols[] = {
+    {is_tls, "this is a TLS handshake: turn TLS off at the sender (tls_certificate and tls_key are "
+             "not in this version)"},
+    {is_http, "this is an HTTP request: records come over plain TCP, one a line; metrics are on "
+              "the port of [http] listen"},
+    {is_octet_count, "this is octet-counted framing: set the sender to lines that end in LF "
+                     "(framing = octet is not in this version)"},
+    {is_json_array, "this is a JSON array: set the sender to one record a line, such as CSV "
+                    "(format = json is not in this version)"},
+    {is_msgpack, "this is msgpack: set the sender's format to lines of text"},
+    {is_utf16, "this is UTF-16: set the sender to UTF-8"},
+    {is_proxy_header, "this is a PROXY protocol header: turn it off at the balancer"},
+};
+
+const char *foreign_name(struct bytes start)
+{
+    for (size_t i = 0; i < sizeof(protocols) / sizeof(protocols[0]); i++)
+        if (protocols[i].is(start))
+            return protocols[i].name;
+    return NULL;
+}
