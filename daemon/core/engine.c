@@ -20,6 +20,7 @@ struct engine {
     struct slab_pool *pool;
     struct stream_time reached;
     uint64_t state_bytes_max;
+    size_t key_field[SIDES]; /* see key_field() */
     bool ended[SIDES];
     bool full;            /* a push was refused, and not enough was freed since */
     uint64_t full_bytes;  /* of state, at that moment */
@@ -43,6 +44,14 @@ static const struct operator* operator_for(const struct plan *plan)
     return NULL;
 }
 
+/* The field that is the key as it stands; SIZE_MAX: the key has to be built. */
+static size_t key_field(const struct plan_side *p)
+{
+    if (p->key.count == 1 && !p->key_as_double[0] && p->key.items[0].expr->kind == EXPR_FIELD)
+        return p->key.items[0].expr->field;
+    return SIZE_MAX;
+}
+
 struct engine *engine_new(const struct plan *plan)
 {
     struct engine *e = mem_alloc_zeroed(1, sizeof(*e));
@@ -51,6 +60,8 @@ struct engine *engine_new(const struct plan *plan)
     e->state_bytes_max = plan->state_bytes_max;
     e->pool = slab_pool_new();
     e->reached = STREAM_TIME_MIN;
+    for (int s = 0; s < SIDES; s++)
+        e->key_field[s] = key_field(&plan->side[s]);
     buf_init(&e->key);
     buf_init(&e->body);
     e->operator= operator_for(plan);
@@ -126,19 +137,12 @@ static enum verdict key_build(struct engine *e, enum side side, const struct byt
     return VERDICT_HOLD;
 }
 
-static bool key_is_one_field(const struct plan_side *p)
+static inline enum verdict key_of(struct engine *e, enum side side, const struct bytes *fields,
+                                  struct bytes *ret)
 {
-    return p->key.count == 1 && !p->key_as_double[0] && p->key.items[0].expr->kind == EXPR_FIELD;
-}
-
-static enum verdict key_of(struct engine *e, enum side side, const struct bytes *fields,
-                           struct bytes *ret)
-{
-    const struct plan_side *p = &e->plan->side[side];
-
-    if (!key_is_one_field(p))
+    if (e->key_field[side] == SIZE_MAX)
         return key_build(e, side, fields, ret);
-    *ret = fields[p->key.items[0].expr->field];
+    *ret = fields[e->key_field[side]];
     return VERDICT_HOLD;
 }
 

@@ -63,21 +63,17 @@ static struct log_chunk *part_add_chunk(struct window_log *l, struct log_part *p
         l->bytes += (capacity - p->capacity) * sizeof(*p->chunks);
         p->capacity = (uint32_t)capacity;
     }
-    p->chunks[p->count++] = c;
+    p->chunks[p->count++] = p->tail = c;
     p->bytes += size;
     l->bytes += size;
     return c;
 }
 
-static struct log_chunk *part_tail(const struct log_part *p)
+/* Behind a large record there may be room, but no reference could name a place there:
+ * a chunk above SLAB_CHUNK_MAX is for that record alone. */
+static inline bool chunk_takes(const struct log_chunk *c, size_t stride, uint64_t number)
 {
-    return p->count == 0 ? NULL : p->chunks[p->count - 1];
-}
-
-/* Behind a large record there may be room, but no reference could name a place there. */
-static bool chunk_takes(const struct log_chunk *c, size_t stride, uint64_t number)
-{
-    return c != NULL && c->size - sizeof(*c) - c->used >= stride && c->used < LOG_PLACES_END &&
+    return c != NULL && c->used + stride <= c->size - sizeof(*c) && c->size <= SLAB_CHUNK_MAX &&
            number - c->first_number <= UINT32_MAX;
 }
 
@@ -87,26 +83,27 @@ static bool part_can_grow(const struct log_part *p, size_t stride, uint64_t room
     return p->count < LOG_CHUNKS_MAX && next_chunk_size(p, stride) + directory <= room;
 }
 
-static void append_to(struct window_log *l, struct log_chunk *c, const struct record_parts *parts,
-                      size_t stride, uint64_t number)
+static inline void append_to(struct window_log *l, struct log_chunk *c,
+                             const struct record_parts *parts, struct record_shape shape,
+                             uint64_t number)
 {
     struct record *r = log_chunk_record(c, c->used);
 
-    record_write(parts, (uint32_t)(number - c->first_number), r);
-    c->used += (uint32_t)stride;
+    record_write(parts, shape, (uint32_t)(number - c->first_number), r);
+    c->used += shape.stride;
     l->undecided++;
     /* Where this partition's next record will go: it is there by then. */
-    __builtin_prefetch((char *)r + stride + CACHE_LINE, 1);
+    __builtin_prefetch((char *)r + shape.stride + CACHE_LINE, 1);
 }
 
 bool window_log_append_here(struct window_log *l, const struct record_parts *parts, uint64_t number)
 {
-    struct log_chunk *c = part_tail(&l->parts[log_part_of(parts->hash, l->bits)]);
-    size_t stride = record_size_needed(parts);
+    struct log_chunk *c = l->parts[log_part_of(parts->hash, l->bits)].tail;
+    struct record_shape shape = record_shape_of(parts);
 
-    if (!chunk_takes(c, stride, number))
+    if (!chunk_takes(c, shape.stride, number))
         return false;
-    append_to(l, c, parts, stride, number);
+    append_to(l, c, parts, shape, number);
     return true;
 }
 
@@ -114,15 +111,15 @@ bool window_log_append(struct window_log *l, struct slab_pool *pool,
                        const struct record_parts *parts, uint64_t number, uint64_t room)
 {
     struct log_part *p = &l->parts[log_part_of(parts->hash, l->bits)];
-    struct log_chunk *c = part_tail(p);
-    size_t stride = record_size_needed(parts);
+    struct log_chunk *c = p->tail;
+    struct record_shape shape = record_shape_of(parts);
 
-    if (!chunk_takes(c, stride, number)) {
-        if (!part_can_grow(p, stride, room))
+    if (!chunk_takes(c, shape.stride, number)) {
+        if (!part_can_grow(p, shape.stride, room))
             return false;
-        c = part_add_chunk(l, p, pool, stride, number);
+        c = part_add_chunk(l, p, pool, shape.stride, number);
     }
-    append_to(l, c, parts, stride, number);
+    append_to(l, c, parts, shape, number);
     return true;
 }
 
@@ -130,7 +127,7 @@ static void copy_record(struct window_log *to, struct slab_pool *pool, const str
                         uint64_t number)
 {
     struct log_part *p = &to->parts[log_part_of(r->hash, to->bits)];
-    struct log_chunk *c = part_tail(p);
+    struct log_chunk *c = p->tail;
     size_t stride = record_stride(r);
     struct record *copy;
 

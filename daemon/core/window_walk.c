@@ -25,10 +25,9 @@ static uint32_t reference(uint32_t chunk, uint32_t offset)
     return chunk << PLACE_BITS | offset / RECORD_ALIGN;
 }
 
-static struct record *record_at(const struct window_walk *w, enum side side, uint32_t ref)
+static inline struct record *record_at(const struct window_walk *w, enum side side, uint32_t ref)
 {
-    const struct log_part *p = &w->window->side[side].parts[w->part];
-    return log_chunk_record(p->chunks[ref >> PLACE_BITS],
+    return log_chunk_record(w->chunks[side][ref >> PLACE_BITS],
                             (ref & ((1u << PLACE_BITS) - 1)) * RECORD_ALIGN);
 }
 
@@ -143,6 +142,8 @@ static void partition_begin(struct window_walk *w)
     slots_reset(w, slots);
     w->entry_count = 0;
     entry_add(w, 0);
+    for (int s = 0; s < SIDES; s++)
+        w->chunks[s] = w->window->side[s].parts[w->part].chunks;
     w->step = WALK_BUILD;
     w->side = SIDE_LEFT;
     w->chunk = w->offset = 0;

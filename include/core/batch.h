@@ -21,14 +21,14 @@
 /* Why a row cannot take part. The words for [rejects] are in the table of reject_word(). */
 enum reject {
     REJECT_NONE,
-    REJECT_FIELDS,    /* a wrong number of fields */
-    REJECT_QUOTE,     /* broken quoting */
-    REJECT_TYPE,      /* a value that is not of its type */
-    REJECT_NUL,       /* a NUL byte */
-    REJECT_TELNET,    /* a 0xFF byte */
-    REJECT_TOO_LONG,  /* longer than max_line */
+    REJECT_FIELDS,     /* a wrong number of fields */
+    REJECT_QUOTE,      /* broken quoting */
+    REJECT_TYPE,       /* a value that is not of its type */
+    REJECT_NUL,        /* a NUL byte */
+    REJECT_TELNET,     /* a 0xFF byte */
+    REJECT_TOO_LONG,   /* longer than max_line */
     REJECT_UNFINISHED, /* the connection broke within it */
-    REJECT_HEADER,    /* its connection's header lacks or repeats a field */
+    REJECT_HEADER,     /* its connection's header lacks or repeats a field */
     REJECT_EXPRESSION, /* where or key failed (overflow, division by zero, ...) */
 };
 #define REJECTS 10
@@ -48,11 +48,11 @@ struct row {
 struct batch {
     struct row rows[BATCH_ROWS];
     size_t count;
-    size_t rejected;    /* how many rows have a reject */
-    size_t field_count; /* of every row that is not rejected; set by batch_init */
+    size_t rejected;      /* how many rows have a reject */
+    size_t field_count;   /* of every row that is not rejected; set by batch_init */
     struct bytes *fields; /* owned: BATCH_ROWS * field_count canonical texts */
-    struct buf scratch; /* what fields point at that is not in the input bytes */
-    struct buf details; /* sentences for rejected rows, each with its NUL */
+    struct buf scratch;   /* what fields point at that is not in the input bytes */
+    struct buf details;   /* sentences for rejected rows, each with its NUL */
 };
 
 void batch_init(struct batch *b, size_t field_count);

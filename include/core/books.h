@@ -43,8 +43,7 @@ struct books {
 
 static inline bool books_balance(const struct books_side *b, uint64_t held)
 {
-    return b->received ==
-           b->rejected + b->filtered + b->late + b->matched + b->unmatched + held;
+    return b->received == b->rejected + b->filtered + b->late + b->matched + b->unmatched + held;
 }
 
 #endif

@@ -28,7 +28,8 @@ struct operator_context {
     const uint64_t *state_bytes_max;
 };
 
-struct operator {
+struct operator
+{
     void *(*create)(const struct operator_context *c);
     void (*destroy)(void *self);
 

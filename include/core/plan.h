@@ -33,7 +33,6 @@ enum match_kind {
 
 enum time_kind { TIME_PROCESSING, TIME_EVENT };
 
-
 struct plan_side {
     struct schema schema;
     struct record_form form;

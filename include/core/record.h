@@ -132,49 +132,65 @@ struct record_parts {
     uint16_t flags;   /* RECORD_NULL_KEY, RECORD_PACKED */
 };
 
+/* How a record will lie in its store. */
+struct record_shape {
+    struct record_wide sizes;
+    bool wide;
+    bool key_behind; /* the body, not in it */
+    uint32_t stride; /* bytes that it takes: a multiple of RECORD_ALIGN */
+};
+
 static inline bool record_key_in_body(const struct record_parts *p)
 {
     return p->key.p >= p->body.p && p->key.p + p->key.n <= p->body.p + p->body.n;
 }
 
-static inline struct record_wide record_sizes_for(const struct record_parts *p)
+static inline struct record_shape record_shape_of_any(const struct record_parts *p)
 {
-    struct record_wide w = {.body_size = (uint32_t)p->body.n, .key_size = (uint32_t)p->key.n};
+    struct record_shape s = {
+        .sizes = {.body_size = (uint32_t)p->body.n, .key_size = (uint32_t)p->key.n},
+        .key_behind = p->key.n > 0 && !record_key_in_body(p),
+    };
 
     if (p->key.n > 0)
-        w.key_offset = record_key_in_body(p) ? (uint32_t)(p->key.p - p->body.p) : w.body_size;
-    return w;
+        s.sizes.key_offset = s.key_behind ? s.sizes.body_size : (uint32_t)(p->key.p - p->body.p);
+    s.wide = s.sizes.body_size > RECORD_SIZE_MASK || s.sizes.key_offset > UINT8_MAX ||
+             s.sizes.key_size > UINT8_MAX;
+    s.stride = (uint32_t)record_stride_of(s.sizes, s.wide);
+    return s;
 }
 
-static inline bool record_is_wide(struct record_wide w)
+/* Most are short lines with their key near the start: told by a few compares. */
+static inline struct record_shape record_shape_of(const struct record_parts *p)
 {
-    return w.body_size > RECORD_SIZE_MASK || w.key_offset > UINT8_MAX || w.key_size > UINT8_MAX;
+    size_t offset = (size_t)((uintptr_t)p->key.p - (uintptr_t)p->body.p);
+
+    if (offset > UINT8_MAX || p->key.n > UINT8_MAX || p->body.n > RECORD_SIZE_MASK ||
+        offset + p->key.n > p->body.n || p->key.n == 0)
+        return record_shape_of_any(p);
+    return (struct record_shape){
+        .sizes = {(uint32_t)p->body.n, (uint32_t)offset, (uint32_t)p->key.n},
+        .stride = (uint32_t)((sizeof(struct record) + p->body.n + RECORD_ALIGN - 1) &
+                             ~(size_t)(RECORD_ALIGN - 1)),
+    };
 }
 
-/* The bytes that record_write() will take: a multiple of RECORD_ALIGN. */
-static inline size_t record_size_needed(const struct record_parts *p)
+static inline void record_write(const struct record_parts *p, struct record_shape s,
+                                uint32_t number, struct record *to)
 {
-    struct record_wide w = record_sizes_for(p);
-    return record_stride_of(w, record_is_wide(w));
-}
-
-static inline void record_write(const struct record_parts *p, uint32_t number, struct record *to)
-{
-    struct record_wide w = record_sizes_for(p);
-    bool wide = record_is_wide(w);
     char *payload = (char *)(to + 1);
 
     to->hash = p->hash;
     to->number = number;
-    to->size_flags = (uint16_t)(p->flags | (wide ? RECORD_WIDE : w.body_size));
-    to->key_offset = wide ? 0 : (uint8_t)w.key_offset;
-    to->key_size = wide ? 0 : (uint8_t)w.key_size;
-    if (wide) {
-        memcpy(payload, &w, sizeof(w));
-        payload += sizeof(w);
+    to->size_flags = (uint16_t)(p->flags | (s.wide ? RECORD_WIDE : s.sizes.body_size));
+    to->key_offset = s.wide ? 0 : (uint8_t)s.sizes.key_offset;
+    to->key_size = s.wide ? 0 : (uint8_t)s.sizes.key_size;
+    if (s.wide) {
+        memcpy(payload, &s.sizes, sizeof(s.sizes));
+        payload += sizeof(s.sizes);
     }
     payload = copy_bytes(payload, p->body.p, p->body.n);
-    if (w.key_offset >= w.body_size && w.key_size > 0)
+    if (s.key_behind)
         memcpy(payload, p->key.p, p->key.n);
 }
 

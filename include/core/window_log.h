@@ -27,8 +27,6 @@
 #define WINDOW_LOG_BITS_MAX 8
 /* A partition has at most so many chunks: a reference to a record has to fit 32 bits. */
 #define LOG_CHUNKS_MAX (1u << 20)
-/* In each chunk, however large, records start before this. */
-#define LOG_PLACES_END (SLAB_CHUNK_MAX - sizeof(struct log_chunk))
 
 struct log_chunk {
     uint64_t first_number; /* what the records' numbers are counted from */
@@ -38,6 +36,7 @@ struct log_chunk {
 
 struct log_part {
     struct log_chunk **chunks; /* owned, and so are the chunks */
+    struct log_chunk *tail;    /* the last of them, or NULL */
     uint32_t count, capacity;
     uint64_t bytes; /* of chunks */
 };

@@ -43,10 +43,11 @@ struct window_walk {
     const struct plan *plan;
     struct books *books;
     struct slab_pool *pool;
-    bool pairs_plain;      /* two records of a key are a pair, and that is all */
-    struct window *window; /* not owned; NULL: no walk is under way */
-    uint32_t part;         /* at hand */
-    uint32_t dropped;      /* partitions whose memory is given back: all below */
+    bool pairs_plain;                       /* two records of a key are a pair, and that is all */
+    struct window *window;                  /* not owned; NULL: no walk is under way */
+    uint32_t part;                          /* at hand ... */
+    struct log_chunk *const *chunks[SIDES]; /* ... and its chunks */
+    uint32_t dropped;                       /* partitions whose memory is given back: all below */
     enum walk_step step;
 
     /* build: the next record */
