@@ -16,8 +16,8 @@ static bool is_tls(struct bytes b)
 
 static bool is_http(struct bytes b)
 {
-    static const char *const methods[] = {"GET ", "POST ", "PUT ", "HEAD ", "OPTIONS ",
-                                          "DELETE ", "PATCH ", "CONNECT "};
+    static const char *const methods[] = {"GET ",     "POST ",   "PUT ",   "HEAD ",
+                                          "OPTIONS ", "DELETE ", "PATCH ", "CONNECT "};
     const char *end = memchr(b.p, '\n', b.n);
     struct bytes line = {b.p, end == NULL ? b.n : (size_t)(end - b.p)};
 

@@ -14,13 +14,17 @@
 #define PART_BYTES_MAX  (UINT64_C(2) << 20)
 #define PART_MORE_BYTES (UINT64_C(64) << 20)
 
+/* What the walk's tables may keep from one window to the next: a share of the limit,
+ * for they count as state. */
+#define WALK_TABLES_SHARE 64
+
 static void *join_window_create(const struct operator_context *c)
 {
     struct join_window *j = mem_alloc_zeroed(1, sizeof(*j));
 
     j->context = *c;
     j->reached = STREAM_TIME_MIN;
-    window_walk_init(&j->walk, c->plan, c->books, c->pool);
+    window_walk_init(&j->walk, c->plan, c->books, c->pool, *c->state_bytes_max / WALK_TABLES_SHARE);
     return j;
 }
 

@@ -84,26 +84,27 @@ static bool part_can_grow(const struct log_part *p, size_t stride, uint64_t room
 }
 
 static inline void append_to(struct window_log *l, struct log_chunk *c,
-                             const struct record_parts *parts, struct record_shape shape,
+                             const struct record_parts *parts, const struct record_shape *shape,
                              uint64_t number)
 {
     struct record *r = log_chunk_record(c, c->used);
 
     record_write(parts, shape, (uint32_t)(number - c->first_number), r);
-    c->used += shape.stride;
+    c->used += shape->stride;
     l->undecided++;
     /* Where this partition's next record will go: it is there by then. */
-    __builtin_prefetch((char *)r + shape.stride + CACHE_LINE, 1);
+    __builtin_prefetch((char *)r + shape->stride + CACHE_LINE, 1);
 }
 
 bool window_log_append_here(struct window_log *l, const struct record_parts *parts, uint64_t number)
 {
     struct log_chunk *c = l->parts[log_part_of(parts->hash, l->bits)].tail;
-    struct record_shape shape = record_shape_of(parts);
+    struct record_shape shape;
 
+    record_shape(parts, &shape);
     if (!chunk_takes(c, shape.stride, number))
         return false;
-    append_to(l, c, parts, shape, number);
+    append_to(l, c, parts, &shape, number);
     return true;
 }
 
@@ -112,14 +113,15 @@ bool window_log_append(struct window_log *l, struct slab_pool *pool,
 {
     struct log_part *p = &l->parts[log_part_of(parts->hash, l->bits)];
     struct log_chunk *c = p->tail;
-    struct record_shape shape = record_shape_of(parts);
+    struct record_shape shape;
 
+    record_shape(parts, &shape);
     if (!chunk_takes(c, shape.stride, number)) {
         if (!part_can_grow(p, shape.stride, room))
             return false;
         c = part_add_chunk(l, p, pool, shape.stride, number);
     }
-    append_to(l, c, parts, shape, number);
+    append_to(l, c, parts, &shape, number);
     return true;
 }
 

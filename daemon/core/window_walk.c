@@ -11,6 +11,8 @@
 #define BUILD_GROUP    16
 /* How many bytes ahead records are fetched while they are chained. */
 #define BUILD_AHEAD 1024
+/* What it takes to look at a record that is in no cache, in units of fuel. */
+#define FETCH_FUEL 4
 /* How many keys ahead records are fetched while results are made. */
 #define EMIT_AHEAD 4
 
@@ -204,6 +206,16 @@ static void build_end(struct window_walk *w)
     entry_begin(w);
 }
 
+/* The record whose key will be compared with one of this hash, as it stands now. */
+static void fetch_key(const struct window_walk *w, uint32_t hash)
+{
+    uint32_t slot = w->slots[hash & w->slot_mask];
+    const struct walk_entry *e = &w->entries[slot == 0 ? 0 : slot - 1];
+
+    if (slot != 0 && e->hash == hash && e->head[SIDE_LEFT] != WALK_NONE)
+        __builtin_prefetch(record_at(w, SIDE_LEFT, e->head[SIDE_LEFT]));
+}
+
 /* A few records at a time, so that what their lookups touch is fetched together
  * and not one after the other. Returns how many. */
 static size_t build_group(struct window_walk *w, const struct log_chunk *c)
@@ -227,6 +239,8 @@ static size_t build_group(struct window_walk *w, const struct log_chunk *c)
             __builtin_prefetch(&w->entries[slot - 1]);
     }
     for (size_t i = 0; i < n; i++)
+        fetch_key(w, group[i].record->hash);
+    for (size_t i = 0; i < n; i++)
         build_record(w, w->side, group[i].record, group[i].reference);
     return n;
 }
@@ -240,7 +254,7 @@ static void build(struct window_walk *w, int64_t *fuel)
         while (w->offset < c->used) {
             if (*fuel <= 0)
                 return;
-            *fuel -= (int64_t)build_group(w, c);
+            *fuel -= (int64_t)build_group(w, c) * FETCH_FUEL;
         }
     }
     --*fuel;
@@ -359,17 +373,18 @@ static void emit_plain_pair(struct window_walk *w, const struct walk_entry *e, s
     emit_row(w, RESULT_PAIR, l, r, ret);
 }
 
-/* The next key whose results need more than one step. */
-static size_t emit_plain_pairs(struct window_walk *w, struct result *ret, size_t max)
+/* Up to the next key whose results need more than one step. */
+static size_t emit_plain_pairs(struct window_walk *w, struct result *ret, size_t max, int64_t *fuel)
 {
     size_t n = 0;
 
-    for (; n < max && w->entry < w->entry_count; w->entry++) {
+    for (; n<max && * fuel> 0 && w->entry < w->entry_count; w->entry++) {
         const struct walk_entry *e = &w->entries[w->entry];
         if (!entry_is_plain_pair(w, e))
             break;
         fetch_ahead(w);
         emit_plain_pair(w, e, &ret[n++]);
+        *fuel -= FETCH_FUEL;
     }
     if (w->entry < w->entry_count)
         entry_begin(w);
@@ -399,11 +414,8 @@ static size_t emit(struct window_walk *w, struct result *ret, size_t max, int64_
         } else if (w->right != WALK_NONE) {
             n += emit_right(w, ret + n);
         } else {
-            size_t plain;
             w->entry++;
-            plain = emit_plain_pairs(w, ret + n, max - n);
-            n += plain;
-            *fuel -= (int64_t)plain;
+            n += emit_plain_pairs(w, ret + n, max - n, fuel);
         }
     }
     return n;
@@ -412,9 +424,14 @@ static size_t emit(struct window_walk *w, struct result *ret, size_t max, int64_
 /* --- the walk --- */
 
 void window_walk_init(struct window_walk *w, const struct plan *plan, struct books *books,
-                      struct slab_pool *pool)
+                      struct slab_pool *pool, uint64_t tables_kept_max)
 {
-    *w = (struct window_walk){.plan = plan, .books = books, .pool = pool};
+    *w = (struct window_walk){
+        .plan = plan,
+        .books = books,
+        .pool = pool,
+        .tables_kept_max = tables_kept_max,
+    };
     w->pairs_plain = plan->on == NULL && plan->type != JOIN_SEMI && plan->type != JOIN_ANTI;
     for (int s = 0; s < SIDES; s++)
         w->fields[s] = mem_alloc_zeroed(plan->side[s].form.field_count, sizeof(struct bytes));
@@ -457,7 +474,8 @@ static void drop_spent(struct window_walk *w)
     if (w->step != WALK_END)
         return;
     w->window = NULL;
-    tables_free(w); /* they count as state, and the state may be small */
+    if (window_walk_bytes(w) > w->tables_kept_max)
+        tables_free(w);
 }
 
 size_t window_walk_pull(struct window_walk *w, struct result *ret, size_t max, int64_t *fuel)

@@ -45,8 +45,9 @@ static void follow_step(struct clock *c, int64_t step_ms)
 static void tell_backward(struct clock *c, int64_t behind_ms)
 {
     if (behind_ms - c->behind_ms > STEP_MS)
-        log_warning("the wall clock was set back, it is now %lld ms behind: time runs on without it",
-                    (long long)behind_ms);
+        log_warning(
+            "the wall clock was set back, it is now %lld ms behind: time runs on without it",
+            (long long)behind_ms);
     c->behind_ms = behind_ms;
 }
 

@@ -73,15 +73,15 @@ bool input_open(struct input *in, struct event_base *base, struct pump *pump,
     case ENDPOINT_NONE:
         break;
     }
-    in->listening = listener_open(&in->listener, base, &c->endpoint, side_word(side),
-                                  on_connection, in);
+    in->listening =
+        listener_open(&in->listener, base, &c->endpoint, side_word(side), on_connection, in);
     return in->listening;
 }
 
 void input_close(struct input *in)
 {
-    SOURCES_EACH (in, s)
-        input_source_done(in, s);
+    SOURCES_EACH(in, s)
+    input_source_done(in, s);
     if (in->listening)
         listener_close(&in->listener);
 }
@@ -104,13 +104,14 @@ void input_ask_to_end(struct input *in)
     in->stopping = true;
     if (in->listening)
         listener_close(&in->listener);
-    SOURCES_EACH (in, s)
-        source_ask_to_end(s);
+    SOURCES_EACH(in, s)
+    source_ask_to_end(s);
 }
 
 void input_cut(struct input *in)
 {
-    SOURCES_EACH (in, s) {
+    SOURCES_EACH(in, s)
+    {
         if (s->end == INPUT_GOES_ON)
             log_warning("%s: %s did not end within the time that a stop gives: cut off",
                         side_word(in->side), s->peer);

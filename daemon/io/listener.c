@@ -38,8 +38,9 @@ static void welcome(struct listener *l, int fd, const struct sockaddr_storage *a
 
     address_write(a, &peer);
     if (!address_allowed(a, e->allow, e->allow_count)) {
-        log_limited(&l->limit, LOG_LEVEL_WARNING, "%s: %s may not connect: [%s] allow does not have it",
-                    l->section, buf_text(&peer), l->section);
+        log_limited(&l->limit, LOG_LEVEL_WARNING,
+                    "%s: %s may not connect: [%s] allow does not have it", l->section,
+                    buf_text(&peer), l->section);
         close(fd);
     } else if (l->connections >= (size_t)e->max_connections) {
         log_limited(&l->limit, LOG_LEVEL_WARNING,
@@ -129,7 +130,8 @@ static void tell_failure(const struct listener *l, int error)
     if (error == EADDRINUSE)
         way_out = "; another program has this port: stop it, or choose another port";
     else if (error == EACCES)
-        way_out = "; ports below 1024 need a right that this user does not have: choose a higher one";
+        way_out =
+            "; ports below 1024 need a right that this user does not have: choose a higher one";
     else if (error == EADDRNOTAVAIL)
         way_out = "; no interface of this machine has this address";
     log_error("%s: cannot listen on %s: %s%s (--set %s.listen=HOST:PORT overrides the file)",

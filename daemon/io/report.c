@@ -260,8 +260,7 @@ static const struct metric metrics[] = {
     {"joind_state_limit_bytes", "gauge", "What state.memory allows.", state_limit},
     {"joind_input_paused", "gauge", "1 while the side's senders are held back.", paused},
     {"process_cpu_seconds_total", "counter", "User and system CPU time.", process_cpu},
-    {"process_start_time_seconds", "gauge", "Start of the process since the epoch.",
-     process_start},
+    {"process_start_time_seconds", "gauge", "Start of the process since the epoch.", process_start},
     {"process_virtual_memory_bytes", "gauge", "Virtual memory size.", process_virtual},
     {"process_resident_memory_bytes", "gauge", "Resident memory size.", process_resident},
     {"process_open_fds", "gauge", "Open file descriptors.", process_open_fds},
@@ -337,8 +336,8 @@ static void json_outputs(const struct daemon *d, struct buf *to)
         const struct output *o = &d->outputs[i];
         if (o->config->endpoint.kind == ENDPOINT_NONE)
             continue;
-        buf_printf(to, "%s\"%s\":{\"readers\":%zu,\"bytes\":%llu,\"discarded\":%llu,", first ? "" : ",",
-                   o->word, o->sink_count, (unsigned long long)o->bytes_written,
+        buf_printf(to, "%s\"%s\":{\"readers\":%zu,\"bytes\":%llu,\"discarded\":%llu,",
+                   first ? "" : ",", o->word, o->sink_count, (unsigned long long)o->bytes_written,
                    (unsigned long long)o->discarded);
         buf_printf(to, "\"room\":%s}", output_has_room(o) ? "true" : "false");
         first = false;

@@ -76,8 +76,7 @@ static int wrong_usage(const char *format, const char *what)
 
 static void add_override(struct arguments *a, const char *text)
 {
-    a->overrides =
-        mem_realloc(a->overrides, (a->override_count + 1) * sizeof(*a->overrides));
+    a->overrides = mem_realloc(a->overrides, (a->override_count + 1) * sizeof(*a->overrides));
     a->overrides[a->override_count++] = (struct config_override){.text = text};
 }
 

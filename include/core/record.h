@@ -145,53 +145,72 @@ static inline bool record_key_in_body(const struct record_parts *p)
     return p->key.p >= p->body.p && p->key.p + p->key.n <= p->body.p + p->body.n;
 }
 
-static inline struct record_shape record_shape_of_any(const struct record_parts *p)
+static inline void record_shape_any(const struct record_parts *p, struct record_shape *ret)
 {
-    struct record_shape s = {
-        .sizes = {.body_size = (uint32_t)p->body.n, .key_size = (uint32_t)p->key.n},
-        .key_behind = p->key.n > 0 && !record_key_in_body(p),
-    };
+    struct record_wide *w = &ret->sizes;
 
-    if (p->key.n > 0)
-        s.sizes.key_offset = s.key_behind ? s.sizes.body_size : (uint32_t)(p->key.p - p->body.p);
-    s.wide = s.sizes.body_size > RECORD_SIZE_MASK || s.sizes.key_offset > UINT8_MAX ||
-             s.sizes.key_size > UINT8_MAX;
-    s.stride = (uint32_t)record_stride_of(s.sizes, s.wide);
-    return s;
+    ret->key_behind = p->key.n > 0 && !record_key_in_body(p);
+    w->body_size = (uint32_t)p->body.n;
+    w->key_size = (uint32_t)p->key.n;
+    w->key_offset = p->key.n == 0     ? 0
+                    : ret->key_behind ? w->body_size
+                                      : (uint32_t)(p->key.p - p->body.p);
+    ret->wide =
+        w->body_size > RECORD_SIZE_MASK || w->key_offset > UINT8_MAX || w->key_size > UINT8_MAX;
+    ret->stride = (uint32_t)record_stride_of(*w, ret->wide);
 }
 
 /* Most are short lines with their key near the start: told by a few compares. */
-static inline struct record_shape record_shape_of(const struct record_parts *p)
+static inline void record_shape(const struct record_parts *p, struct record_shape *ret)
 {
     size_t offset = (size_t)((uintptr_t)p->key.p - (uintptr_t)p->body.p);
 
     if (offset > UINT8_MAX || p->key.n > UINT8_MAX || p->body.n > RECORD_SIZE_MASK ||
-        offset + p->key.n > p->body.n || p->key.n == 0)
-        return record_shape_of_any(p);
-    return (struct record_shape){
-        .sizes = {(uint32_t)p->body.n, (uint32_t)offset, (uint32_t)p->key.n},
-        .stride = (uint32_t)((sizeof(struct record) + p->body.n + RECORD_ALIGN - 1) &
-                             ~(size_t)(RECORD_ALIGN - 1)),
-    };
+        offset + p->key.n > p->body.n || p->key.n == 0) {
+        record_shape_any(p, ret);
+        return;
+    }
+    ret->sizes.body_size = (uint32_t)p->body.n;
+    ret->sizes.key_offset = (uint32_t)offset;
+    ret->sizes.key_size = (uint32_t)p->key.n;
+    ret->wide = ret->key_behind = false;
+    ret->stride = (uint32_t)((sizeof(struct record) + p->body.n + RECORD_ALIGN - 1) &
+                             ~(size_t)(RECORD_ALIGN - 1));
 }
 
-static inline void record_write(const struct record_parts *p, struct record_shape s,
+static inline void record_write(const struct record_parts *p, const struct record_shape *s,
                                 uint32_t number, struct record *to)
 {
     char *payload = (char *)(to + 1);
 
     to->hash = p->hash;
     to->number = number;
-    to->size_flags = (uint16_t)(p->flags | (s.wide ? RECORD_WIDE : s.sizes.body_size));
-    to->key_offset = s.wide ? 0 : (uint8_t)s.sizes.key_offset;
-    to->key_size = s.wide ? 0 : (uint8_t)s.sizes.key_size;
-    if (s.wide) {
-        memcpy(payload, &s.sizes, sizeof(s.sizes));
-        payload += sizeof(s.sizes);
+    to->size_flags = (uint16_t)(p->flags | (s->wide ? RECORD_WIDE : s->sizes.body_size));
+    to->key_offset = s->wide ? 0 : (uint8_t)s->sizes.key_offset;
+    to->key_size = s->wide ? 0 : (uint8_t)s->sizes.key_size;
+    if (s->wide) {
+        memcpy(payload, &s->sizes, sizeof(s->sizes));
+        payload += sizeof(s->sizes);
     }
     payload = copy_bytes(payload, p->body.p, p->body.n);
-    if (s.key_behind)
+    if (s->key_behind)
         memcpy(payload, p->key.p, p->key.n);
+}
+
+/* The two in one, where speed does not matter. */
+static inline size_t record_size(const struct record_parts *p)
+{
+    struct record_shape s;
+    record_shape(p, &s);
+    return s.stride;
+}
+
+static inline void record_write_parts(const struct record_parts *p, uint32_t number,
+                                      struct record *to)
+{
+    struct record_shape s;
+    record_shape(p, &s);
+    record_write(p, &s, number, to);
 }
 
 /* Appends the packed body of `fields` to `to`. */

@@ -43,6 +43,7 @@ struct window_walk {
     const struct plan *plan;
     struct books *books;
     struct slab_pool *pool;
+    uint64_t tables_kept_max;               /* bytes that its tables may keep between two walks */
     bool pairs_plain;                       /* two records of a key are a pair, and that is all */
     struct window *window;                  /* not owned; NULL: no walk is under way */
     uint32_t part;                          /* at hand ... */
@@ -68,7 +69,7 @@ struct window_walk {
 };
 
 void window_walk_init(struct window_walk *w, const struct plan *plan, struct books *books,
-                      struct slab_pool *pool);
+                      struct slab_pool *pool, uint64_t tables_kept_max);
 void window_walk_done(struct window_walk *w);
 
 /* The window must stay, and take no records, until the walk is over. */

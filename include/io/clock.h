@@ -14,8 +14,8 @@
 #include "core/instant.h"
 
 struct clock {
-    int64_t wall_ms; /* processing time ... */
-    int64_t mono_ms; /* ... at this instant of the monotonic clock */
+    int64_t wall_ms;   /* processing time ... */
+    int64_t mono_ms;   /* ... at this instant of the monotonic clock */
     int64_t behind_ms; /* how far the wall clock was set back, as last told */
 };
 
@@ -25,7 +25,7 @@ void clock_init(struct clock *c);
 struct stream_time clock_now(struct clock *c);
 
 struct mono_time clock_mono(void);
-int64_t clock_wall_ms(void); /* for log lines and stamps only */
+int64_t clock_wall_ms(void);       /* for log lines and stamps only */
 int64_t clock_thread_cpu_us(void); /* CPU time that this thread has used */
 
 #endif

@@ -43,12 +43,12 @@ struct daemon {
     unsigned stop_signals; /* TERM and INT so far */
     int status;            /* what the process exits with */
     struct event signals[DAEMON_SIGNALS], tick, due, watchdog;
-    int64_t due_ms;         /* what the timer `due` is set to; INT64_MAX: not set */
+    int64_t due_ms; /* what the timer `due` is set to; INT64_MAX: not set */
     int64_t started_wall_ms, started_mono_ms;
-    int64_t step_since_ms;  /* monotonic: when ENDING or DRAINING began, or moved last */
-    uint64_t moved;         /* bytes and results moved, as last seen while draining */
+    int64_t step_since_ms; /* monotonic: when ENDING or DRAINING began, or moved last */
+    uint64_t moved;        /* bytes and results moved, as last seen while draining */
     uint64_t received_before[SIDES];
-    double rate[SIDES];     /* records a second, over the last tick */
+    double rate[SIDES]; /* records a second, over the last tick */
     int64_t turn_cpu_max_us, cpu_us;
     uint64_t turns;
     bool unbalanced; /* the books did not balance: said once */

@@ -29,7 +29,7 @@ struct listener {
     int fd;                          /* -1: closed */
     int spare_fd;
     struct event readable, rest_over;
-    bool exhausted; /* no descriptors: said once, until a connection is taken again */
+    bool exhausted;     /* no descriptors: said once, until a connection is taken again */
     size_t connections; /* open now; the owner counts down by listener_gone() */
     listener_accept *accept;
     void *owner;

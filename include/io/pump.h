@@ -26,17 +26,17 @@
 #define PUMP_RESULTS 64
 
 struct pump {
-    struct engine *engine;  /* not owned, nor are the next three */
+    struct engine *engine; /* not owned, nor are the next three */
     struct clock *clock;
     struct input *inputs;   /* SIDES */
     struct output *outputs; /* OUTPUTS */
     struct list ready;      /* of struct source, by ready_link */
     struct batch batch[SIDES];
-    char *bytes;            /* owned; what sources are read into */
+    char *bytes;                         /* owned; what sources are read into */
     struct result results[PUMP_RESULTS]; /* pulled, not yet encoded: from next on */
     size_t next, count;
-    bool ended[SIDES];      /* told to the engine */
-    int64_t held_since_ms;  /* monotonic; 0: sources are not held back */
+    bool ended[SIDES];     /* told to the engine */
+    int64_t held_since_ms; /* monotonic; 0: sources are not held back */
 };
 
 void pump_init(struct pump *p, struct engine *e, struct clock *c, struct input *inputs,

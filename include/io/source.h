@@ -22,8 +22,8 @@ struct input;
 
 enum source_kind {
     SOURCE_SOCKET,
-    SOURCE_STREAM,   /* a pipe or a terminal: can be waited for, cannot be half-closed */
-    SOURCE_REGULAR,  /* a file: always ready, until its end */
+    SOURCE_STREAM,  /* a pipe or a terminal: can be waited for, cannot be half-closed */
+    SOURCE_REGULAR, /* a file: always ready, until its end */
 };
 
 struct source {

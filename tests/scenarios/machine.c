@@ -7,7 +7,8 @@
 #include "base/mem.h"
 
 /* A walk that never comes to its end is a fault, not a test that hangs. */
-#define PULLS_MAX 20000000
+#define PULLS_MAX        20000000
+#define WINDOW_BYTES_MAX 1024
 
 /* --- made from the parts --- */
 
@@ -142,6 +143,24 @@ static void look_at_refusal(struct machine *m, enum side side, size_t taken, int
     look_for_way_out(m);
 }
 
+/* `state.memory` holds, but for a new window's own few hundred bytes. */
+static void look_at_state(struct machine *m, uint64_t before)
+{
+    uint64_t bytes = engine_state_bytes(m->engine), max = m->config->plan->state_bytes_max;
+    if (bytes > (before > max ? before : max) + WINDOW_BYTES_MAX)
+        break_promise(m, "%" PRIu64 " bytes of state, of %" PRIu64 " that are allowed", bytes, max);
+}
+
+static size_t push(struct machine *m, enum side side, int64_t now_ms)
+{
+    uint64_t before = engine_state_bytes(m->engine);
+    size_t taken = engine_push(m->engine, side, &m->batch[side], 0, (struct stream_time){now_ms});
+    note(m, (struct machine_entry){.side = side, .rows = taken, .now_ms = now_ms});
+    note_rejects(m, side, taken);
+    look_at_state(m, before);
+    return taken;
+}
+
 /* Returns how many of the first `n` bytes of the feed are done with. */
 static size_t take_some(struct machine *m, enum side side, size_t n, int64_t now_ms)
 {
@@ -154,11 +173,7 @@ static size_t take_some(struct machine *m, enum side side, size_t n, int64_t now
         size_t used =
             decoder_read(m->decoder[side], buf_data(&feed->bytes) + done, n - done, end, b);
         size_t rows = b->count;
-        size_t taken =
-            rows == 0 ? 0 : engine_push(m->engine, side, b, 0, (struct stream_time){now_ms});
-        if (rows > 0)
-            note(m, (struct machine_entry){.side = side, .rows = taken, .now_ms = now_ms});
-        note_rejects(m, side, taken);
+        size_t taken = rows == 0 ? 0 : push(m, side, now_ms);
         look_at_books(m);
         if (taken < rows) {
             feed->refused = true;
@@ -322,6 +337,7 @@ void machine_drain(struct machine *m, size_t max, int64_t fuel)
             break_promise(m, "the walk has no end");
     }
     look_for_way_out(m);
+    engine_trim(m->engine);
 }
 
 void machine_forget_rows(struct machine *m)

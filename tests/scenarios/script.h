@@ -21,7 +21,7 @@
  *         expect 5000 pair                   so many rows, all of this kind
  *         expect filled pair k,a#,k,x        a row for each line that the last `fill` brought in
  *
- *         rejected left type                 the next bad record; all have to be named
+ *         rejected left type                 the next bad record (or `any`); all have to be named
  *         books left received=1 matched=1    what is not named is 0
  *         due 10000 | due never              engine_due()
  *         waiting left | waiting | waiting nobody     whose lines have to wait, state being full

@@ -2,7 +2,10 @@
 
 #include "codec/foreign.h"
 
-#define BYTES(literal) {literal, sizeof(literal) - 1}
+#define BYTES(literal)                                                                             \
+    {                                                                                              \
+        literal, sizeof(literal) - 1                                                               \
+    }
 
 static void what_is_no_record_is_named(void **state)
 {
@@ -49,7 +52,8 @@ static void records_are_not(void **state)
         BYTES("\x16,1"),
         BYTES("\x92"),
         BYTES("\x92x,1"),
-        BYTES("\xef\xbb\xbf" "a,b"),
+        BYTES("\xef\xbb\xbf"
+              "a,b"),
         BYTES("PROXY,1"),
         BYTES("12345678901 {"),
     };

@@ -84,8 +84,8 @@ static struct record *read_record(const struct input_format *f, struct bytes lin
         parts.flags = RECORD_PACKED;
     }
     parts.key = (struct bytes){parts.body.p, 0};
-    record = mem_alloc(record_shape_of(&parts).stride); /* nothing behind it may be touched */
-    record_write(&parts, record_shape_of(&parts), 0, record);
+    record = mem_alloc(record_size(&parts)); /* nothing behind it may be touched */
+    record_write_parts(&parts, 0, record);
     buf_done(&packed);
     batch_done(&b);
     decoder_free(d);

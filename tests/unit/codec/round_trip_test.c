@@ -66,8 +66,8 @@ static struct record *pack(const struct row_of_fields *r)
     record_pack(r->fields, FIELDS_MAX, &packed);
     parts.body = buf_bytes(&packed);
     parts.key = (struct bytes){parts.body.p, 0};
-    record = mem_alloc(record_shape_of(&parts).stride);
-    record_write(&parts, record_shape_of(&parts), 0, record);
+    record = mem_alloc(record_size(&parts));
+    record_write_parts(&parts, 0, record);
     buf_done(&packed);
     return record;
 }

@@ -1,6 +1,6 @@
 #include "join_window_fixture.h"
 
-#define WALK_KEEPS  (64 << 10) /* what a walk may keep allocated for the next one */
+#define WALK_KEEPS  (1 << 20) /* what a walk may keep for the next one: far less than the limit */
 #define EACH_WINDOW (sizeof(struct window) + SIDES * sizeof(struct log_part))
 
 /* --- memory --- */

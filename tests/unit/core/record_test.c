@@ -9,12 +9,12 @@
 /* Written into memory of exactly the size that was asked for. The caller frees it. */
 static struct record *store(const struct record_parts *p)
 {
-    size_t n = record_shape_of(p).stride;
+    size_t n = record_size(p);
     struct record *r = mem_alloc(n);
 
     assert_int_equal(n % RECORD_ALIGN, 0);
     memset(r, 0xaa, n);
-    record_write(p, record_shape_of(p), NUMBER, r);
+    record_write_parts(p, NUMBER, r);
     assert_int_equal(record_stride(r), n);
     return r;
 }
@@ -215,8 +215,8 @@ static void records_lie_behind_each_other(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
         struct record_parts p = line_parts(lines[i], 0, lines[i].n > 0);
-        record_write(&p, record_shape_of(&p), (uint32_t)i, (struct record *)at);
-        at += record_shape_of(&p).stride;
+        record_write_parts(&p, (uint32_t)i, (struct record *)at);
+        at += record_size(&p);
     }
     at = chunk;
     for (size_t i = 0; i < COUNT_OF(lines); i++) {

@@ -11,7 +11,7 @@
 #define RESULTS_MAX 64
 #define ANY_ROOM    UINT64_MAX
 /* Records are chained in small groups: so many units may be spent beyond what is there. */
-#define OVERSPENT_MAX 32
+#define OVERSPENT_MAX 64
 
 struct walk_fixture {
     struct plan *plan; /* owned */
@@ -38,7 +38,7 @@ static inline struct walk_fixture *open_walk(struct plan *plan)
 
     f->plan = plan;
     f->pool = slab_pool_new();
-    window_walk_init(&f->walk, plan, &f->books, f->pool);
+    window_walk_init(&f->walk, plan, &f->books, f->pool, 0);
     open_window(f);
     buf_init(&f->told);
     return f;

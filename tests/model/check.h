@@ -1,0 +1,15 @@
+/*
+ * model/check: does joind do in a scene what the reference does?
+ */
+#ifndef MODEL_CHECK_H
+#define MODEL_CHECK_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "scene.h"
+
+/* False: ret_why says how they differ, and at which event. */
+bool check_scene(const struct scene *scene, struct buf *ret_why);
+
+#endif

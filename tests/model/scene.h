@@ -1,0 +1,101 @@
+/*
+ * model/scene: a random configuration, and what happens under it.
+ *
+ * A scene is data: it can be run, made smaller (model/shrink) and written down as
+ * a scenario script (model/story). It is made from a seed alone.
+ */
+#ifndef MODEL_SCENE_H
+#define MODEL_SCENE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "reference.h"
+#include "values.h"
+
+#define FIELDS_MAX 8
+#define SELECT_MAX 6
+#define NONE       (-1)
+
+struct scene_field {
+    char name[8];
+    const struct alphabet *alphabet; /* NULL: the record's id */
+    int values;                      /* how many of the alphabet occur */
+    int first;                       /* from which on */
+};
+
+struct scene_side {
+    struct scene_field fields[FIELDS_MAX];
+    int field_count;
+    int key[REF_KEYS_MAX]; /* fields */
+    int where, on;         /* fields, or NONE */
+    char delimiter;
+    const char *null_text;
+    int max_line;
+};
+
+enum bad { BAD_NOT, BAD_FEWER, BAD_MORE, BAD_TYPE, BAD_QUOTE, BAD_NUL, BAD_TELNET };
+#define BADS 7
+
+/* A line of input. */
+struct scene_row {
+    int values[FIELDS_MAX]; /* of the fields' alphabets; NONE: NULL */
+    int id;                 /* what its id field says */
+    int pad;                /* bytes that the id is made longer by */
+    unsigned quoted;        /* a bit a field: in quotes though it need not be */
+    bool cr;
+    enum bad bad;
+};
+
+enum event_kind { EVENT_ROW, EVENT_TICK, EVENT_PULL, EVENT_SETTLE, EVENT_END };
+
+struct event {
+    enum event_kind kind;
+    int side;     /* EVENT_ROW, EVENT_END */
+    int64_t time; /* EVENT_ROW, EVENT_TICK */
+    bool glued;   /* EVENT_ROW: read together with the row that comes next */
+    struct scene_row row;
+    size_t max;   /* EVENT_PULL */
+    int64_t fuel; /* EVENT_PULL */
+};
+
+struct scene {
+    uint64_t seed;
+    struct ref_plan plan;
+    struct scene_side side[2];
+    char delimiter;        /* of the output */
+    const char *null_text; /* of the output */
+    struct {
+        int side, field;
+    } select[SELECT_MAX];
+    int select_count;    /* 0: all fields */
+    int64_t state_bytes; /* 0: the default */
+    size_t cut;          /* bytes a read; 0: whole lines */
+    uint64_t hash_seed;
+    struct event *events; /* owned */
+    size_t event_count;
+};
+
+struct scene scene_random(uint64_t seed);
+struct scene scene_copy(const struct scene *s);
+void scene_done(struct scene *s);
+
+/* `SECTION.KEY = VALUE` for each setting, by `each`. */
+void scene_settings(const struct scene *s,
+                    void (*each)(const char *section, const char *key, const char *value, void *to),
+                    void *to);
+void scene_ini(const struct scene *s, struct buf *to);
+
+/* --- the record of event `id`, in the words of all who deal with it --- */
+
+void scene_line(const struct scene *s, size_t id, struct buf *to); /* without its LF */
+void scene_record(const struct scene *s, size_t id, struct ref_record *ret);
+
+/* A result as the output must write it, without its LF; ids or REF_NOBODY. */
+void scene_row_text(const struct scene *s, const struct ref_result *r, struct buf *to);
+/* All fields of both records, as the machine tells them. */
+void scene_records_text(const struct scene *s, const struct ref_result *r, struct buf *to);
+
+#endif
