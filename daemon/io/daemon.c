@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "io/log.h"
@@ -18,10 +19,17 @@
 #define STATUS_TICKS    2  /* seconds between two STATUS lines */
 #define TRIM_TICKS      30 /* seconds between two looks for memory to give back */
 #define FULL_TROUBLE_MS 10000
+#define HOLD_TOLD_MS    2000
 
 static const struct timeval second = {.tv_sec = 1};
 
 /* --- what is wrong --- */
+
+static const char *hold_reason(const struct daemon *d)
+{
+    return engine_takes(d->engine) ? "rejects has no room: inputs are held back"
+                                   : "state is full: inputs are held back";
+}
 
 const char *daemon_trouble(const struct daemon *d)
 {
@@ -35,8 +43,7 @@ const char *daemon_trouble(const struct daemon *d)
         if (output_trouble(&d->outputs[i]) != NULL)
             return output_trouble(&d->outputs[i]);
     if (p->held_since_ms != 0 && clock_mono().ms - p->held_since_ms >= FULL_TROUBLE_MS)
-        return engine_takes(d->engine) ? "rejects has no room: inputs are held back"
-                                       : "state is full: inputs are held back";
+        return hold_reason(d);
     return NULL;
 }
 
@@ -257,6 +264,20 @@ static void check_books(struct daemon *d)
     }
 }
 
+/* A hold of some length is worth a line, and so is its end; short ones are normal. */
+static void tell_hold(struct daemon *d)
+{
+    int64_t since_ms = d->pump.held_since_ms;
+
+    if (!d->hold_told && since_ms != 0 && clock_mono().ms - since_ms >= HOLD_TOLD_MS) {
+        log_warning("%s ([state] memory, or a reader that does not read)", hold_reason(d));
+        d->hold_told = true;
+    } else if (d->hold_told && since_ms == 0) {
+        log_info("inputs are read again");
+        d->hold_told = false;
+    }
+}
+
 static void tell_service(struct daemon *d)
 {
     struct buf line = BUF_EMPTY;
@@ -285,6 +306,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
         log_limit_tell(&d->inputs[s].bad_records, LOG_LEVEL_WARNING, "bad records");
     if (d->ticks % TRIM_TICKS == 0 && d->rate[SIDE_LEFT] + d->rate[SIDE_RIGHT] == 0)
         engine_trim(d->engine);
+    tell_hold(d);
     stop_step(d);
     tell_service(d);
 }
@@ -293,8 +315,10 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 static void on_due(evutil_socket_t fd, short what, void *arg)
 {
     struct daemon *d = arg;
+    uint64_t times;
+    ssize_t n = read(fd, &times, sizeof(times));
 
-    (void)fd;
+    (void)n;
     (void)what;
     d->due_ms = INT64_MAX;
 }
@@ -307,22 +331,22 @@ static void on_watchdog(evutil_socket_t fd, short what, void *arg)
     service_watchdog();
 }
 
+/* A timer of our own, set when the next tick is another one: libevent's would either
+ * be coarse (ticks 4 ms late) or cost a system call a turn. */
 static void set_due(struct daemon *d)
 {
     int64_t due_ms = engine_due(d->engine).ms, wait_ms;
-    struct timeval wait;
+    struct itimerspec when = {.it_value = {0}};
 
     if (due_ms == d->due_ms)
         return;
     d->due_ms = due_ms;
-    event_del(&d->due);
-    if (due_ms == INT64_MAX)
-        return;
-    wait_ms = due_ms - clock_now(&d->clock).ms;
-    if (wait_ms < 0)
-        wait_ms = 0;
-    wait = (struct timeval){.tv_sec = wait_ms / 1000, .tv_usec = wait_ms % 1000 * 1000};
-    event_add(&d->due, &wait);
+    if (due_ms != INT64_MAX) {
+        wait_ms = due_ms - clock_now(&d->clock).ms;
+        when.it_value.tv_sec = wait_ms > 0 ? wait_ms / 1000 : 0;
+        when.it_value.tv_nsec = wait_ms > 0 ? wait_ms % 1000 * 1000000 : 1;
+    }
+    timerfd_settime(d->due_fd, 0, &when, NULL);
 }
 
 /* --- start and end --- */
@@ -337,17 +361,6 @@ static void raise_fd_limit(void)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static struct event_base *loop_new(void)
-{
-    struct event_config *c = event_config_new();
-    struct event_base *base;
-
-    event_config_set_flag(c, EVENT_BASE_FLAG_PRECISE_TIMER);
-    base = event_base_new_with_config(c);
-    event_config_free(c);
-    return base;
-}
-
 static void add_events(struct daemon *d)
 {
     static const int signals[DAEMON_SIGNALS] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1};
@@ -358,7 +371,9 @@ static void add_events(struct daemon *d)
         event_assign(&d->signals[i], d->base, signals[i], EV_SIGNAL | EV_PERSIST, on_signal, d);
         event_add(&d->signals[i], NULL);
     }
-    event_assign(&d->due, d->base, -1, 0, on_due, d);
+    d->due_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    event_assign(&d->due, d->base, d->due_fd, EV_READ | EV_PERSIST, on_due, d);
+    event_add(&d->due, NULL);
     event_assign(&d->tick, d->base, -1, EV_PERSIST, on_tick, d);
     event_add(&d->tick, &second);
     event_assign(&d->watchdog, d->base, -1, EV_PERSIST, on_watchdog, d);
@@ -431,6 +446,7 @@ static void close_all(struct daemon *d)
         event_del(&d->signals[i]);
     event_del(&d->tick);
     event_del(&d->due);
+    close(d->due_fd);
     event_del(&d->watchdog);
     pump_done(&d->pump);
     engine_free(d->engine);
@@ -447,7 +463,7 @@ int daemon_run(struct daemon *d, const struct config *config)
     };
     raise_fd_limit();
     signal(SIGPIPE, SIG_IGN);
-    d->base = loop_new();
+    d->base = event_base_new();
     d->engine = engine_new(config->plan);
     clock_init(&d->clock);
     pump_init(&d->pump, d->engine, &d->clock, d->inputs, d->outputs, config->plan);

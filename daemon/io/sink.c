@@ -12,7 +12,7 @@
 #include "io/clock.h"
 
 /* What stays allocated of a buffer that is empty. */
-#define KEEP_BYTES (64 << 10)
+#define KEEP_BYTES (256 << 10)
 
 static const struct timeval retry_after = {.tv_sec = 1};
 

@@ -43,7 +43,8 @@ struct daemon {
     unsigned stop_signals; /* TERM and INT so far */
     int status;            /* what the process exits with */
     struct event signals[DAEMON_SIGNALS], tick, due, watchdog;
-    int64_t due_ms; /* what the timer `due` is set to; INT64_MAX: not set */
+    int due_fd;     /* the timer of `due` */
+    int64_t due_ms; /* what it is set to; INT64_MAX: not set */
     int64_t started_wall_ms, started_mono_ms;
     int64_t step_since_ms; /* monotonic: when ENDING or DRAINING began, or moved last */
     uint64_t moved;        /* bytes and results moved, as last seen while draining */
@@ -53,6 +54,7 @@ struct daemon {
     uint64_t turns;
     bool unbalanced; /* the books did not balance: said once */
     unsigned ticks;
+    bool hold_told; /* the log has that inputs are held back */
 };
 
 /* Runs the join until it ends. Returns the exit status. */
