@@ -1,0 +1,279 @@
+"""An orderly stop loses nothing that a sender wrote before its end; signals do what they say."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
+
+from joind import PATIENCE, Subscriber, readable, wait_until
+
+
+class Pressing(threading.Thread):
+    """Sends numbered lines until joind half-closes; then ends in order, as shippers do."""
+
+    def __init__(self, address, name, pause_s=0.001, batch=40):
+        super().__init__(daemon=True)
+        self.name, self.pause_s, self.batch = name, pause_s, batch
+        self.lines = 0
+        self.fault = None
+        self.socket = socket.create_connection(address, timeout=30 * PATIENCE)
+        self.start()
+
+    def run(self):
+        try:
+            while not readable(self.socket, self.pause_s):
+                numbers = range(self.lines, self.lines + self.batch)
+                self.socket.sendall("".join(f"{self.name}-{n},v\n" for n in numbers).encode())
+                self.lines += self.batch
+            assert self.socket.recv(1) == b""
+            # What still lay in this program's own queue when it saw the end.
+            self.socket.sendall(f"{self.name}-{self.lines},v".encode())
+            self.lines += 1
+            self.socket.close()
+        except (OSError, AssertionError) as fault:
+            self.fault = fault
+
+
+def output(daemon):
+    return (daemon.folder / "out.csv").read_bytes().splitlines()
+
+
+def assert_all_there(daemon, senders):
+    for sender in senders:
+        sender.join(10 * PATIENCE)
+        assert not sender.is_alive() and sender.fault is None, f"{sender.name}: {sender.fault}"
+    rows = output(daemon)
+    expected = {f"{sender.name}-{n},v,,".encode() for sender in senders
+                for n in range(sender.lines)}
+    missing = expected - set(rows)
+    assert not missing, f"{len(missing)} of {len(expected)} lost, such as {sorted(missing)[:3]}"
+    assert len(rows) == len(expected)
+
+
+# Nothing lost.
+
+@pytest.mark.parametrize("attempt", range(4))
+def test_a_stop_under_load_of_twenty_senders_loses_nothing(joind, attempt):
+    daemon = joind(join={"type": "left"}, output={"file": "out.csv"})
+    senders = [Pressing(daemon.address("left"), f"s{n}") for n in range(20)]
+    wait_until(lambda: min(sender.lines for sender in senders) > 100 + 100 * attempt, 10, "load")
+    daemon.stop(expect=0)
+    assert sum(sender.lines for sender in senders) > 2000
+    assert_all_there(daemon, senders)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["TERM", "INT"])
+def test_nc_n_loses_nothing_when_its_input_ends_after_the_stop(joind, number):
+    daemon = joind(join={"type": "left"}, output={"file": "out.csv"})
+    host, port = daemon.address("left")
+    with subprocess.Popen(["nc", "-N", host, str(port)], stdin=subprocess.PIPE) as nc:
+        lines = 0
+
+        def write(count):
+            nonlocal lines
+            nc.stdin.write("".join(f"{n},v\n" for n in range(lines, lines + count)).encode())
+            nc.stdin.flush()
+            lines += count
+
+        write(20000)
+        daemon.wait_books("left", received=20000)
+        write(20000)
+        daemon.signal(number)
+        daemon.wait_log("stop")
+        write(20000)
+        nc.stdin.write(b"last,v")
+        nc.stdin.close()
+        assert nc.wait(10 * PATIENCE) == 0
+    daemon.wait_exit(expect=0)
+    assert set(output(daemon)) == {b"%d,v,," % n for n in range(lines)} | {b"last,v,,"}
+    assert len(output(daemon)) == lines + 1
+
+
+def test_each_input_connection_sees_a_half_close_and_may_go_on_sending(joind):
+    daemon = joind(join={"type": "left"}, output={"file": "out.csv"})
+    feeders = [daemon.connect("left"), daemon.connect("left")]
+    for number, feeder in enumerate(feeders):
+        feeder.send(f"{number},before\n".encode())
+    daemon.wait_books("left", received=2)
+    started = time.monotonic()
+    daemon.signal(signal.SIGTERM)
+    for number, feeder in enumerate(feeders):
+        feeder.read_end()
+        feeder.send(f"{number},after\n{number},unended".encode())
+        feeder.socket.shutdown(socket.SHUT_WR)
+    daemon.wait_exit(expect=0)
+    assert time.monotonic() - started < 4 * PATIENCE, "it waited for senders that had ended"
+    assert sorted(output(daemon)) == sorted(
+        b"%d,%s,," % (n, word) for n in (0, 1) for word in (b"before", b"after", b"unended"))
+
+
+def test_a_sender_that_never_ends_is_cut_off_after_five_seconds(joind):
+    daemon = joind(join={"type": "left"}, output={"file": "out.csv"})
+    feeder = daemon.connect("left")
+    feeder.send(b"1,a\n2,unfinished")
+    daemon.wait_books("left", received=1)
+    started = time.monotonic()
+    daemon.signal(signal.SIGTERM)
+    feeder.read_end()
+    feeder.send(b"-still\n3,c\n4,unfin")
+    daemon.wait_exit(expect=0)
+    assert 4 < time.monotonic() - started < 5 + 3 * PATIENCE
+    assert sorted(output(daemon)) == [b"1,a,,", b"2,unfinished-still,,", b"3,c,,"]
+    rows = daemon.rejects()
+    assert [row[4] for row in rows] == [b"4,unfin"], "what joind cuts off itself is no whole line"
+
+
+def test_listening_ports_are_closed_at_the_stop(joind):
+    daemon = joind(output={"file": "out.csv"})
+    feeder = daemon.connect("left")
+    feeder.send(b"1,a\n")
+    daemon.wait_books("left", received=1)
+    daemon.signal(signal.SIGTERM)
+    feeder.read_end()
+    for side in ("left", "right"):
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(daemon.address(side), timeout=5)
+    feeder.close()
+    daemon.wait_exit(expect=0)
+
+
+def test_a_connection_that_waits_to_be_accepted_is_not_lost(joind):
+    """Those in the listen queue when TERM comes have been told that they are connected."""
+    daemon = joind(join={"type": "left"}, output={"file": "out.csv"})
+    daemon.signal(signal.SIGSTOP)
+    feeders = [daemon.connect("left") for _ in range(10)]
+    for number, feeder in enumerate(feeders):
+        feeder.send(f"{number},a".encode())
+        feeder.socket.shutdown(socket.SHUT_WR)
+    daemon.signal(signal.SIGTERM)
+    daemon.signal(signal.SIGCONT)
+    daemon.wait_exit(expect=0)
+    assert sorted(output(daemon)) == [b"%d,a,," % n for n in range(10)]
+
+
+def test_a_second_signal_ends_it_at_once_with_1(joind):
+    daemon = joind()
+    feeder = daemon.connect("left")
+    feeder.send(b"1,a\n")
+    daemon.wait_books("left", received=1)
+    daemon.signal(signal.SIGTERM)
+    feeder.read_end()
+    started = time.monotonic()
+    daemon.signal(signal.SIGINT)
+    daemon.wait_exit(expect=1)
+    assert time.monotonic() - started < 1 * PATIENCE
+
+
+def test_a_stop_without_anything_to_do_is_quick(joind):
+    daemon = joind()
+    subscriber = daemon.subscribe()
+    started = time.monotonic()
+    daemon.stop(expect=0)
+    assert time.monotonic() - started < 1 * PATIENCE
+    assert subscriber.wait_end() == []
+
+
+def test_held_records_that_give_no_result_need_no_subscriber_to_stop(joind):
+    daemon = joind()
+    daemon.send("left", b"1,a\n")
+    daemon.send("right", b"2,x\n")
+    started = time.monotonic()
+    daemon.stop(expect=0)
+    assert time.monotonic() - started < 5
+
+
+# Undelivered results.
+
+def test_results_for_nobody_are_counted_after_ten_seconds_and_the_status_is_1(joind):
+    daemon = joind()
+    daemon.send("left", b"1,a\n1,b\n1,c\n")
+    daemon.send("right", b"1,x\n")
+    started = time.monotonic()
+    daemon.signal(signal.SIGTERM)
+    daemon.wait_exit(expect=1)
+    assert 8 < time.monotonic() - started < 10 + 3 * PATIENCE
+    assert [line for line in daemon.log if re.search(r"\b3\b.*result|result.*\b3\b", line)], \
+        f"the three results are not counted:\n{daemon.log_text()}"
+
+
+def test_a_subscriber_who_comes_during_the_stop_gets_the_results(joind):
+    daemon = joind()
+    daemon.send("left", b"1,a\n")
+    daemon.send("right", b"1,x\n")
+    daemon.signal(signal.SIGTERM)
+    daemon.wait_log("stop")
+    subscriber = Subscriber(daemon.address("output"))
+    daemon.wait_exit(expect=0)
+    assert subscriber.wait_end() == ["1,a,1,x"]
+    subscriber.close()
+
+
+def test_a_slow_subscriber_gets_all_as_long_as_it_reads(joind):
+    daemon = joind(output={"buffer": "64K"})
+    subscriber = daemon.subscribe(receive_buffer=4096, bytes_per_second=1 << 20)
+    for side in ("left", "right"):
+        daemon.send(side, b"".join(b"hot,%s-%06d\n" % (side.encode(), n) for n in range(400)))
+    daemon.stop(expect=0, seconds=40)
+    assert len(subscriber.wait_end()) == 160000
+
+
+# The other signals.
+
+def test_hup_opens_written_files_anew(joind, tmp_path):
+    daemon = joind(join={"size": "1s", "type": "left"}, output={"file": "out.csv", "header": "yes"})
+    out, old = tmp_path / "out.csv", tmp_path / "out.csv.1"
+    daemon.send("left", b"1,a\n")
+    daemon.send("left", b"bad\n")
+    wait_until(lambda: out.read_bytes().count(b"\n") == 2, 4, "the first row", daemon.log_text)
+    os.rename(out, old)
+    os.rename(tmp_path / "rejects.csv", tmp_path / "rejects.csv.1")
+    feeder = daemon.connect("left")
+    feeder.send(b"2,b\n")
+    daemon.signal(signal.SIGHUP)
+    wait_until(out.exists, 5, "a new file", daemon.log_text)
+    feeder.send(b"3,c\nworse\n")
+    feeder.finish()
+    wait_until(lambda: b"3,c,,\n" in out.read_bytes(), 4, "a row in the new file", daemon.log_text)
+    assert out.read_bytes().startswith(b"k,v,right.k,w\n")
+    assert b"2,b,,\n" in out.read_bytes() + old.read_bytes()
+    assert [row[4] for row in daemon.rejects()] == [b"worse"]
+    assert [row[4] for row in daemon.rejects("rejects.csv.1")] == [b"bad"]
+    daemon.stop(expect=0)
+
+
+def test_hup_says_when_the_configuration_has_changed(joind):
+    daemon = joind()
+    daemon.signal(signal.SIGHUP)
+    wait_until(lambda: len(daemon.log) > 1, 5, "a word about the reload")
+    assert not daemon.log_matches("restart")
+    daemon.ini.write_text(daemon.ini.read_text() + "; a word more\n")
+    daemon.signal(signal.SIGHUP)
+    daemon.wait_log("restart")
+    daemon.send("left", b"1,a\n")
+    assert daemon.books("left")["held"] == 1
+
+
+def test_usr1_writes_the_status_to_the_log(joind):
+    daemon = joind()
+    daemon.send("left", b"1,a\n2,b\n3,c\n")
+    before = len(daemon.log)
+    daemon.signal(signal.SIGUSR1)
+    wait_until(lambda: len(daemon.log) > before, 5, "the status in the log")
+    wait_until(lambda: re.search(r"left.*\b3\b", "\n".join(daemon.log[before:])), 5,
+               "the count of left records in the status", daemon.log_text)
+
+
+def test_a_standard_output_that_is_gone_is_said_and_not_a_silent_death(joind):
+    reader, writer = os.pipe()
+    daemon = joind(join={"size": "1s", "type": "left"}, output={"file": "-"}, stdout=writer)
+    os.close(writer)
+    os.close(reader)
+    daemon.send("left", b"1,a\n")
+    daemon.wait_log("output|standard output|EPIPE|[Bb]roken pipe", seconds=5)
+    if not daemon.is_running():
+        daemon.wait_exit(expect=1)
