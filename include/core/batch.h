@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 
-#define BATCH_ROWS 128
+#define BATCH_ROWS 256
 
 /* Why a row cannot take part. The words for [rejects] are in the table of reject_word(). */
 enum reject {
