@@ -31,34 +31,39 @@ static const char *hold_reason(const struct daemon *d)
                                    : "state is full: inputs are held back";
 }
 
-const char *daemon_trouble(const struct daemon *d)
+bool daemon_trouble(const struct daemon *d, struct buf *ret_reason)
 {
     const struct pump *p = &d->pump;
+    size_t before = buf_length(ret_reason);
 
-    if (d->stop_signals > 0)
-        return "stopping";
-    if (d->unbalanced)
-        return "the books do not balance: records were lost, please report this";
+    if (d->stop_signals > 0) {
+        buf_append_text(ret_reason, "stopping");
+        return true;
+    }
+    if (d->unbalanced) {
+        buf_append_text(ret_reason,
+                        "the books do not balance: records were lost, please report this");
+        return true;
+    }
     for (int i = 0; i < OUTPUTS; i++)
-        if (output_trouble(&d->outputs[i]) != NULL)
-            return output_trouble(&d->outputs[i]);
+        if (output_trouble(&d->outputs[i], ret_reason))
+            return true;
     if (p->held_since_ms != 0 && clock_mono().ms - p->held_since_ms >= FULL_TROUBLE_MS)
-        return hold_reason(d);
-    return NULL;
+        buf_append_text(ret_reason, hold_reason(d));
+    return buf_length(ret_reason) > before;
 }
 
 static void on_http(void *owner, const char *path, struct http_reply *ret)
 {
     struct daemon *d = owner;
-    const char *trouble = daemon_trouble(d);
 
     if (strcmp(path, "/metrics") == 0) {
         ret->status = 200;
         ret->type = "text/plain; version=0.0.4; charset=utf-8";
         report_metrics(d, &ret->body);
     } else if (strcmp(path, "/healthz") == 0) {
-        ret->status = trouble == NULL ? 200 : 503;
-        buf_printf(&ret->body, "%s\n", trouble == NULL ? "ok" : trouble);
+        ret->status = daemon_trouble(d, &ret->body) ? 503 : 200;
+        buf_append_text(&ret->body, ret->status == 200 ? "ok\n" : "\n");
     } else if (strcmp(path, "/status") == 0) {
         ret->status = 200;
         ret->type = "application/json";
@@ -463,6 +468,7 @@ int daemon_run(struct daemon *d, const struct config *config)
     };
     raise_fd_limit();
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is a full disk */
     d->base = event_base_new();
     d->engine = engine_new(config->plan);
     clock_init(&d->clock);

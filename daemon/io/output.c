@@ -365,8 +365,35 @@ static void slow_decides(struct output *o, struct sink *s)
     sink_leaves(o, s);
 }
 
+bool output_trouble(const struct output *o, struct buf *ret_reason)
+{
+    SINKS_EACH(o, s)
+    {
+        if (s->trouble == NULL)
+            continue;
+        buf_printf(ret_reason, "%s: cannot write to %s: %s", o->word, s->name, s->trouble);
+        return true;
+    }
+    return false;
+}
+
+/* A disk that refuses is tried again every second; that, and the end of it, is told. */
+static void tell_trouble(struct output *o)
+{
+    struct buf reason = BUF_EMPTY;
+    bool trouble = output_trouble(o, &reason);
+
+    if (trouble && !o->trouble_told)
+        log_error("%s; waiting for room, nothing is lost", buf_text(&reason));
+    else if (!trouble && o->trouble_told)
+        log_info("%s: written again", o->word);
+    o->trouble_told = trouble;
+    buf_done(&reason);
+}
+
 void output_tick(struct output *o, struct mono_time now)
 {
+    tell_trouble(o);
     if (o->config->endpoint.kind != ENDPOINT_LISTEN || o->config->slow == SLOW_WAIT)
         return;
     SINKS_EACH(o, s)
@@ -394,12 +421,4 @@ uint64_t output_rows_unwritten(const struct output *o)
     SINKS_EACH(o, s)
     rows += sink_rows(s);
     return rows;
-}
-
-const char *output_trouble(const struct output *o)
-{
-    SINKS_EACH(o, s)
-    if (s->trouble != NULL)
-        return s->trouble;
-    return NULL;
 }

@@ -352,17 +352,26 @@ static const char *const step_words[] = {
     [DAEMON_STOPPED] = "stopped",
 };
 
+static void json_health(const struct daemon *d, struct buf *to)
+{
+    struct buf reason = BUF_EMPTY;
+
+    if (!daemon_trouble(d, &reason))
+        buf_append_text(&reason, "ok");
+    buf_append_text(to, "\"health\":");
+    text_append_json(to, buf_bytes(&reason));
+    buf_done(&reason);
+}
+
 void report_status_json(const struct daemon *d, struct buf *to)
 {
-    const char *trouble = daemon_trouble(d);
-
     buf_append_char(to, '{');
     json_text_member(to, "name", d->config->name);
     buf_append_char(to, ',');
     json_text_member(to, "version", JOIND_VERSION);
-    buf_printf(to, ",\"uptime_seconds\":%lld,\"step\":\"%s\",\"health\":",
+    buf_printf(to, ",\"uptime_seconds\":%lld,\"step\":\"%s\",",
                (long long)(clock_mono().ms - d->started_mono_ms) / 1000, step_words[d->step]);
-    text_append_json(to, bytes_of(trouble == NULL ? "ok" : trouble));
+    json_health(d, to);
     buf_append_char(to, ',');
     json_side(d, SIDE_LEFT, to);
     buf_append_char(to, ',');
@@ -379,10 +388,10 @@ void report_status_json(const struct daemon *d, struct buf *to)
 
 void report_status_line(const struct daemon *d, struct buf *to)
 {
-    const char *trouble = daemon_trouble(d);
-
-    buf_printf(to, "%s: left %.0f/s, right %.0f/s, held %llu + %llu, state %llu of %llu MiB",
-               trouble == NULL ? "ok" : trouble, d->rate[SIDE_LEFT], d->rate[SIDE_RIGHT],
+    if (!daemon_trouble(d, to))
+        buf_append_text(to, "ok");
+    buf_printf(to, ": left %.0f/s, right %.0f/s, held %llu + %llu, state %llu of %llu MiB",
+               d->rate[SIDE_LEFT], d->rate[SIDE_RIGHT],
                (unsigned long long)engine_held(d->engine, SIDE_LEFT),
                (unsigned long long)engine_held(d->engine, SIDE_RIGHT),
                (unsigned long long)engine_state_bytes(d->engine) >> 20,

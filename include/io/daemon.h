@@ -60,7 +60,7 @@ struct daemon {
 /* Runs the join until it ends. Returns the exit status. */
 int daemon_run(struct daemon *d, const struct config *config);
 
-/* Why /healthz says 503, or NULL. */
-const char *daemon_trouble(const struct daemon *d);
+/* True: not healthy, and the reason is appended, one line without its end. */
+bool daemon_trouble(const struct daemon *d, struct buf *ret_reason);
 
 #endif

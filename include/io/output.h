@@ -43,7 +43,8 @@ struct output {
     uint64_t row_count; /* in rows */
     struct buf kept;    /* of the last subscriber: for the next */
     uint64_t bytes_written, discarded;
-    bool failed; /* standard output or a pipe has closed: it can never go on */
+    bool trouble_told; /* in the log: a file refuses */
+    bool failed;       /* standard output or a pipe has closed: it can never go on */
 };
 
 /* False: cannot be opened, an error is logged. An output that is not configured
@@ -76,6 +77,7 @@ void output_reopen(struct output *o);
 
 bool output_drained(const struct output *o); /* nothing waits to be written */
 uint64_t output_rows_unwritten(const struct output *o);
-const char *output_trouble(const struct output *o); /* why a file refuses, or NULL */
+/* A file refuses: true, and the reason is appended. */
+bool output_trouble(const struct output *o, struct buf *ret_reason);
 
 #endif

@@ -1,5 +1,6 @@
 """At state.memory inputs are held back, never dropped."""
 
+import resource
 import signal
 import threading
 import time
@@ -97,5 +98,28 @@ def test_a_stop_while_held_back_still_takes_what_was_sent(joind):
     daemon.signal(signal.SIGTERM)
     sender.wait()
     daemon.wait_exit(seconds=20, expect=0)
+    rows = (daemon.folder / "out.csv").read_text().splitlines()
+    assert len(rows) == len(set(rows)) == count
+
+
+def test_a_file_that_takes_no_more_is_waited_for_and_nothing_is_lost(joind):
+    """A limit on the size of files stands for a full disk: the write fails, later it does not."""
+    count, limit = 3000, 40000
+
+    def small_files():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+
+    daemon = joind(join={"size": "1s", "type": "left"}, output={"file": "out.csv", "select": "v"},
+                   preexec=small_files)
+    sender = Sender(daemon, "left", count)
+    sender.wait()
+    wait_until(lambda: daemon.healthz()[0] == 503, 10, "health 503", daemon.log_text)
+    assert "out.csv" in daemon.healthz()[1]
+    daemon.wait_log("out.csv.*(too large|No space)")
+    assert (daemon.folder / "out.csv").stat().st_size == limit
+    resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE,
+                     (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    wait_until(lambda: daemon.healthz()[0] == 200, 10, "health 200", daemon.log_text)
+    daemon.stop(expect=0)
     rows = (daemon.folder / "out.csv").read_text().splitlines()
     assert len(rows) == len(set(rows)) == count
