@@ -1,5 +1,6 @@
 #include "codec/framer.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "codec/quoted.h"
@@ -73,9 +74,11 @@ static struct frame too_long(const struct input *in, const char *start, struct l
 static struct frame first_line_alone(struct framer *f, const struct input *in, const char *start)
 {
     struct line first;
+    bool found;
 
     framer_forget(f);
-    find_line(in, start, start, &first); /* is there: more than it has been looked at */
+    found = find_line(in, start, start, &first);
+    assert(found); /* more than it has been looked at */
     return frame_of(in, FRAME_BAD_QUOTES, start, first.end, first.next);
 }
 

@@ -88,7 +88,8 @@ bool expect_rows(const struct expected_row *expected, size_t expected_count,
         size_t to = end_of(expected, expected_count, from, true), group = 0, length = 0;
         size_t section_end = at + (to - from);
         while (fine && at < section_end) {
-            fine = find_group(expected, from, to, used, rows + at, count - at, &group, &length);
+            fine = at < count &&
+                   find_group(expected, from, to, used, rows + at, count - at, &group, &length);
             memset(used + group, true, fine ? length : 0);
             at += fine ? length : 0;
         }
