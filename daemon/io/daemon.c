@@ -11,11 +11,8 @@
 #include "io/log.h"
 #include "io/report.h"
 #include "io/service.h"
+#include "io/stop.h"
 
-/* How long senders have to end after our half-close. */
-#define ENDING_MS 5000
-/* How long a reader may take no byte, or be absent, when we want to go. */
-#define DRAINING_MS     10000
 #define STATUS_TICKS    2  /* seconds between two STATUS lines */
 #define TRIM_TICKS      30 /* seconds between two looks for memory to give back */
 #define FULL_TROUBLE_MS 10000
@@ -78,106 +75,6 @@ static void on_http(void *owner, const char *path, struct http_reply *ret)
     }
 }
 
-/* --- the steps of a stop --- */
-
-static void begin_ending(struct daemon *d)
-{
-    d->step = DAEMON_ENDING;
-    d->step_since_ms = clock_mono().ms;
-    service_stopping();
-    for (int s = 0; s < SIDES; s++)
-        input_ask_to_end(&d->inputs[s]);
-}
-
-static void begin_draining(struct daemon *d)
-{
-    d->step = DAEMON_DRAINING;
-    d->step_since_ms = clock_mono().ms;
-}
-
-static uint64_t moved(const struct daemon *d)
-{
-    const struct books *b = engine_books(d->engine);
-    uint64_t sum = b->results_rejected;
-
-    for (int k = 0; k < RESULT_KINDS; k++)
-        sum += b->results[k];
-    for (int i = 0; i < OUTPUTS; i++)
-        sum += d->outputs[i].bytes_written;
-    return sum;
-}
-
-static bool all_delivered(const struct daemon *d)
-{
-    if (!pump_finished(&d->pump))
-        return false;
-    for (int i = 0; i < OUTPUTS; i++)
-        if (!output_drained(&d->outputs[i]))
-            return false;
-    return true;
-}
-
-static void tell_undelivered(struct daemon *d)
-{
-    bool all;
-    uint64_t results = pump_forget_results(&d->pump, &all);
-
-    if (results > 0)
-        log_error("output: stopped with %s%llu results unwritten: nobody took them",
-                  all ? "" : "more than ", (unsigned long long)results);
-    d->outputs[OUTPUT_RESULTS].discarded += results;
-    for (int i = 0; i < OUTPUTS; i++) {
-        struct output *o = &d->outputs[i];
-        uint64_t rows = output_rows_unwritten(o);
-        if (rows > 0)
-            log_error("%s: stopped with %llu rows in its buffers: nobody took them", o->word,
-                      (unsigned long long)rows);
-        o->discarded += rows;
-    }
-    d->status = 1;
-}
-
-static void stop_step(struct daemon *d)
-{
-    int64_t now_ms = clock_mono().ms;
-
-    if (d->step == DAEMON_ENDING && now_ms - d->step_since_ms >= ENDING_MS) {
-        for (int s = 0; s < SIDES; s++)
-            input_cut(&d->inputs[s]);
-        engine_lift_limit(d->engine); /* for the little that is read already */
-        begin_draining(d);
-    }
-    if (d->step != DAEMON_DRAINING || d->stop_signals == 0)
-        return; /* inputs that ended by themselves wait for their readers as long as it takes */
-    if (moved(d) != d->moved) {
-        d->moved = moved(d);
-        d->step_since_ms = now_ms;
-    }
-    if (now_ms - d->step_since_ms >= DRAINING_MS) {
-        tell_undelivered(d);
-        d->step = DAEMON_STOPPED;
-    }
-}
-
-/* What needs no deadline: looked for after each turn. */
-static void look_for_end(struct daemon *d)
-{
-    /* Senders are being read to their end: what is held makes room, for time would end
-     * for it a moment later anyway. */
-    if (d->step == DAEMON_ENDING && !engine_takes(d->engine))
-        engine_flush(d->engine);
-    if (d->inputs[SIDE_LEFT].header_fault || d->inputs[SIDE_RIGHT].header_fault ||
-        d->outputs[OUTPUT_RESULTS].failed || d->outputs[OUTPUT_REJECTS].failed) {
-        d->status = 1;
-        d->step = DAEMON_STOPPED;
-        return;
-    }
-    if (d->step < DAEMON_DRAINING && d->pump.ended[SIDE_LEFT] && d->pump.ended[SIDE_RIGHT])
-        begin_draining(d);
-    if (d->step == DAEMON_DRAINING && all_delivered(d))
-        d->step = DAEMON_STOPPED;
-}
-
 /* --- signals --- */
 
 static bool file_differs(const struct daemon *d)
@@ -210,22 +107,6 @@ static void reload(struct daemon *d)
     service_ready();
 }
 
-static void stop(struct daemon *d, int signal)
-{
-    const char *name = signal == SIGTERM ? "TERM" : "INT";
-
-    if (++d->stop_signals > 1) {
-        log_warning("second signal (%s): stopping at once", name);
-        d->status = 1;
-        d->step = DAEMON_STOPPED;
-        return;
-    }
-    log_info("stopping (%s): inputs end, what is held is decided and written", name);
-    d->step_since_ms = clock_mono().ms;
-    if (d->step == DAEMON_RUNNING)
-        begin_ending(d);
-}
-
 static void on_signal(evutil_socket_t signal, short what, void *arg)
 {
     struct daemon *d = arg;
@@ -241,7 +122,7 @@ static void on_signal(evutil_socket_t signal, short what, void *arg)
         log_info("status: %s", buf_text(&status));
         break;
     default:
-        stop(d, (int)signal);
+        stop_asked(d, signal == SIGTERM ? "TERM" : "INT");
     }
     buf_done(&status);
 }
@@ -288,7 +169,7 @@ static void tell_service(struct daemon *d)
     struct buf line = BUF_EMPTY;
 
     if (d->step == DAEMON_DRAINING)
-        service_extend_timeout(DRAINING_MS + 5000);
+        service_extend_timeout(STOP_DRAINING_MS + 5000);
     if (d->ticks % STATUS_TICKS == 0) {
         report_status_line(d, &line);
         service_status(buf_text(&line));
@@ -312,7 +193,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     if (d->ticks % TRIM_TICKS == 0 && d->rate[SIDE_LEFT] + d->rate[SIDE_RIGHT] == 0)
         engine_trim(d->engine);
     tell_hold(d);
-    stop_step(d);
+    stop_tick(d);
     tell_service(d);
 }
 
@@ -431,7 +312,7 @@ static void loop(struct daemon *d)
         event_base_loop(d->base, flags);
         pump_turn(&d->pump);
         set_due(d);
-        look_for_end(d);
+        stop_turn(d);
         cpu_us = clock_thread_cpu_us();
         if (cpu_us - d->cpu_us > d->turn_cpu_max_us)
             d->turn_cpu_max_us = cpu_us - d->cpu_us;

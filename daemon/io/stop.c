@@ -1,0 +1,119 @@
+#include "io/stop.h"
+
+#include "io/clock.h"
+#include "io/log.h"
+#include "io/service.h"
+
+static void begin_ending(struct daemon *d)
+{
+    d->step = DAEMON_ENDING;
+    d->step_since_ms = clock_mono().ms;
+    service_stopping();
+    for (int s = 0; s < SIDES; s++)
+        input_ask_to_end(&d->inputs[s]);
+}
+
+static void begin_draining(struct daemon *d)
+{
+    d->step = DAEMON_DRAINING;
+    d->step_since_ms = clock_mono().ms;
+}
+
+/* Grows with whatever is done: fates decided, results made, bytes written. */
+static uint64_t moved(const struct daemon *d)
+{
+    const struct books *b = engine_books(d->engine);
+    uint64_t sum = b->results_rejected;
+
+    for (int s = 0; s < SIDES; s++)
+        sum += b->side[s].matched + b->side[s].unmatched;
+    for (int k = 0; k < RESULT_KINDS; k++)
+        sum += b->results[k];
+    for (int i = 0; i < OUTPUTS; i++)
+        sum += d->outputs[i].bytes_written;
+    return sum;
+}
+
+static bool all_delivered(const struct daemon *d)
+{
+    if (!pump_finished(&d->pump))
+        return false;
+    for (int i = 0; i < OUTPUTS; i++)
+        if (!output_drained(&d->outputs[i]))
+            return false;
+    return true;
+}
+
+static void tell_undelivered(struct daemon *d)
+{
+    bool all;
+    uint64_t results = pump_forget_results(&d->pump, &all);
+
+    if (results > 0)
+        log_error("output: stopped with %s%llu results unwritten: nobody took them",
+                  all ? "" : "more than ", (unsigned long long)results);
+    d->outputs[OUTPUT_RESULTS].discarded += results;
+    for (int i = 0; i < OUTPUTS; i++) {
+        struct output *o = &d->outputs[i];
+        uint64_t rows = output_rows_unwritten(o);
+        if (rows > 0)
+            log_error("%s: stopped with %llu rows in its buffers: nobody took them", o->word,
+                      (unsigned long long)rows);
+        o->discarded += rows;
+    }
+    d->status = 1;
+}
+
+void stop_tick(struct daemon *d)
+{
+    int64_t now_ms = clock_mono().ms;
+
+    if (d->step == DAEMON_ENDING && now_ms - d->step_since_ms >= STOP_ENDING_MS) {
+        for (int s = 0; s < SIDES; s++)
+            input_cut(&d->inputs[s]);
+        engine_lift_limit(d->engine); /* for the little that is read already */
+        begin_draining(d);
+    }
+    if (d->step != DAEMON_DRAINING || d->stop_signals == 0)
+        return; /* inputs that ended by themselves wait for their readers as long as it takes */
+    if (moved(d) != d->moved) {
+        d->moved = moved(d);
+        d->step_since_ms = now_ms;
+    }
+    if (now_ms - d->step_since_ms >= STOP_DRAINING_MS) {
+        tell_undelivered(d);
+        d->step = DAEMON_STOPPED;
+    }
+}
+
+void stop_turn(struct daemon *d)
+{
+    /* Senders are being read to their end: what is held makes room, for time would end
+     * for it a moment later anyway. */
+    if (d->step == DAEMON_ENDING && !engine_takes(d->engine))
+        engine_flush(d->engine);
+    if (d->inputs[SIDE_LEFT].header_fault || d->inputs[SIDE_RIGHT].header_fault ||
+        d->outputs[OUTPUT_RESULTS].failed || d->outputs[OUTPUT_REJECTS].failed) {
+        d->status = 1;
+        d->step = DAEMON_STOPPED;
+        return;
+    }
+    if (d->step < DAEMON_DRAINING && d->pump.ended[SIDE_LEFT] && d->pump.ended[SIDE_RIGHT])
+        begin_draining(d);
+    if (d->step == DAEMON_DRAINING && all_delivered(d))
+        d->step = DAEMON_STOPPED;
+}
+
+void stop_asked(struct daemon *d, const char *signal)
+{
+    if (++d->stop_signals > 1) {
+        log_warning("second signal (%s): stopping at once", signal);
+        d->status = 1;
+        d->step = DAEMON_STOPPED;
+        return;
+    }
+    log_info("stopping (%s): inputs end, what is held is decided and written", signal);
+    d->step_since_ms = clock_mono().ms;
+    if (d->step == DAEMON_RUNNING)
+        begin_ending(d);
+}
