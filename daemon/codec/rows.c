@@ -11,11 +11,29 @@
 /* More than value_append_canonical() writes, but for types that keep their text. */
 #define CANONICAL_ROOM 64
 
+/* The best that new ones may use, if the machine has it. */
+static enum scan_way best_way = SCAN_AVX2;
+
+void rows_scan_at_best(enum scan_way way)
+{
+    best_way = way;
+}
+
+static enum scan_way choose_way(void)
+{
+    enum scan_way way = best_way;
+
+    while (!scan_has(way))
+        way--;
+    return way;
+}
+
 void rows_init(struct rows *r, const struct input_format *f)
 {
     const struct schema *s = f->schema;
 
     r->format = f;
+    r->way = choose_way();
     columns_init(&r->columns, s);
     r->typed = mem_alloc_zeroed(s->count, sizeof(*r->typed));
     r->typed_count = 0;
@@ -94,8 +112,8 @@ static bool make_canonical(struct batch *b, enum value_type type, struct bytes *
     return true;
 }
 
-static enum typing type_field(const struct typed_field *t, struct batch *b, struct bytes *field,
-                              bool *canonical)
+static __attribute__((noinline)) enum typing
+type_field(const struct typed_field *t, struct batch *b, struct bytes *field, bool *canonical)
 {
     enum value_check check = value_check(t->type, *field);
 
@@ -109,8 +127,8 @@ static enum typing type_field(const struct typed_field *t, struct batch *b, stru
 
 /* Checks the fields that are no strings, and makes them canonical; *canonical is
  * cleared where one was not, *ret_bad set to the field that is bad. */
-static inline enum typing type_fields(const struct rows *r, struct batch *b, struct bytes *fields,
-                                      bool *canonical, size_t *ret_bad)
+SCAN_INLINE enum typing type_fields(const struct rows *r, struct batch *b, struct bytes *fields,
+                                    bool *canonical, size_t *ret_bad)
 {
     for (size_t i = 0; i < r->typed_count; i++) {
         const struct typed_field *t = &r->typed[i];
@@ -252,82 +270,201 @@ bool rows_take_record(struct rows *r, struct batch *b, struct bytes line, size_t
 /* --- many plain lines --- */
 
 /* One walk over the marks. What does not change is kept here, apart from what is
- * written through pointers, so that it can stay in registers. */
+ * written through pointers, so that it can stay in registers. Two ways to place
+ * fields: if the columns are the fields, each goes behind the one before; else they
+ * are mapped. */
 struct walk {
+    const char *bytes; /* all of them */
     const char *line;  /* where the current one starts */
     const char *field; /* and its current field */
-    struct placing placing;
+    struct row *row;
+    size_t row_fields;      /* where its fields start in the batch's */
+    struct bytes *next;     /* not mapped: where the field goes, */
+    size_t missing;         /* and how many of the line's have not come */
+    struct placing placing; /* mapped */
     struct bytes null_text;
-    size_t columns, max_line;
+    size_t columns, field_count, max_line;
 };
 
-static inline void end_field(struct walk *w, const char *stop)
+static inline struct walk walk_start(const struct rows *r, struct batch *b, const char *bytes,
+                                     size_t at)
+{
+    struct bytes *fields = next_fields(b);
+
+    return (struct walk){
+        .bytes = bytes,
+        .line = bytes + at,
+        .field = bytes + at,
+        .row = b->rows + b->count,
+        .row_fields = b->count * b->field_count,
+        .next = fields,
+        .missing = r->columns.count,
+        .placing = placing_start(&r->columns, fields),
+        .null_text = r->format->null_text,
+        .columns = r->columns.count,
+        .field_count = b->field_count,
+        .max_line = r->format->max_line,
+    };
+}
+
+/* False: the line has more fields than it may have. (A mapped one says so at its end.) */
+SCAN_INLINE bool end_field(struct walk *w, const char *stop, bool mapped)
 {
     struct bytes text = {w->field, (size_t)(stop - w->field)};
 
-    placing_put(&w->placing, is_null_text(&w->null_text, text) ? BYTES_NULL : text);
+    if (is_null_text(&w->null_text, text))
+        text = BYTES_NULL;
     w->field = stop + 1;
-}
-
-/* The line's last field ends at `stop`. False: it is no good row, or has no room. */
-static inline bool end_line(struct walk *w, const struct rows *r, struct batch *b, const char *stop,
-                            size_t consumed)
-{
-    struct bytes line = {w->line, (size_t)(stop - w->line)};
-    size_t scratch_start = b->scratch.tail;
-    bool canonical = true;
-    size_t bad;
-
-    end_field(w, stop);
-    if (w->placing.column != w->columns || line.n > w->max_line)
-        return false;
-    if (type_fields(r, b, w->placing.fields, &canonical, &bad) != TYPING_GOOD) {
-        b->scratch.tail = scratch_start;
-        return false;
+    if (mapped) {
+        placing_put(&w->placing, text);
+        return true;
     }
-    add_row(b, line, consumed)->verbatim = canonical && r->columns.identity;
-    w->placing = placing_start(&r->columns, w->placing.fields + b->field_count);
+    if (w->missing == 0)
+        return false;
+    w->missing--;
+    w->next->p = text.p;
+    w->next->n = text.n;
+    w->next++;
     return true;
 }
+
+SCAN_INLINE bool has_all_fields(const struct walk *w, bool mapped)
+{
+    return mapped ? w->placing.column == w->columns : w->missing == 0;
+}
+
+SCAN_INLINE struct bytes *line_fields(const struct walk *w, bool mapped)
+{
+    return mapped ? w->placing.fields : w->next - w->columns;
+}
+
+/* False: a field is bad, or there is no room in the scratch. */
+SCAN_INLINE bool type_line(const struct rows *r, struct batch *b, struct bytes *fields,
+                           bool *canonical)
+{
+    size_t scratch_start = b->scratch.tail;
+    size_t bad;
+
+    if (type_fields(r, b, fields, canonical, &bad) == TYPING_GOOD)
+        return true;
+    b->scratch.tail = scratch_start;
+    return false;
+}
+
+SCAN_INLINE void next_row(struct walk *w, const struct rows *r, bool mapped)
+{
+    w->row++;
+    w->row_fields += w->field_count;
+    w->missing = w->columns;
+    if (mapped)
+        w->placing = placing_start(&r->columns, w->placing.fields + w->field_count);
+}
+
+/* The line's last field ends at `stop`, the line at `end`. False: it is no good row,
+ * or has no room. */
+SCAN_INLINE bool end_line(struct walk *w, const struct rows *r, struct batch *b, const char *stop,
+                          const char *end, bool mapped)
+{
+    size_t n = (size_t)(stop - w->line);
+    bool canonical = true;
+
+    if (!end_field(w, stop, mapped) || !has_all_fields(w, mapped) || n > w->max_line)
+        return false;
+    if (r->typed_count > 0 && !type_line(r, b, line_fields(w, mapped), &canonical))
+        return false;
+    /* Member by member: a whole row would be made elsewhere and copied. */
+    w->row->line.p = w->line;
+    w->row->line.n = n;
+    w->row->consumed = (size_t)(end + 1 - w->bytes);
+    w->row->fields = (uint32_t)w->row_fields;
+    w->row->verbatim = canonical && !mapped;
+    w->row->reject = REJECT_NONE;
+    w->row->detail = -1;
+    next_row(w, r, mapped);
+    return true;
+}
+
+/* The lines that end in a block. False: the walk is over, at w->line. */
+SCAN_INLINE bool walk_block(struct walk *w, const struct rows *r, struct batch *b,
+                            const char *block, struct scan_marks m, bool mapped)
+{
+    for (uint64_t stops = m.line_end | m.delimiter; stops != 0; stops &= stops - 1) {
+        unsigned at = (unsigned)__builtin_ctzll(stops);
+        const char *end = block + at;
+        const char *stop = end;
+
+        if ((m.delimiter >> at & 1) != 0) {
+            if (!end_field(w, end, mapped))
+                return false;
+            continue;
+        }
+        /* The lines before this one in the block had no odd byte. */
+        if (m.odd != 0 && (m.odd & (stops ^ (stops - 1))) != 0)
+            return false;
+        if (end > w->line && end[-1] == '\r')
+            stop--;
+        if (stop > w->line && !end_line(w, r, b, stop, end, mapped))
+            return false;
+        w->line = w->field = end + 1;
+        if (w->row == b->rows + BATCH_ROWS)
+            return false;
+    }
+    return true;
+}
+
+SCAN_INLINE size_t walk_lines(const struct rows *r, struct batch *b, struct bytes bytes, size_t at,
+                              scan_block_fn *scan_block, bool mapped)
+{
+    const char delimiter = r->format->delimiter;
+    struct walk w = walk_start(r, b, bytes.p, at);
+    uint64_t odd_before = 0; /* 1: the current line has an odd byte in a block before */
+
+    for (size_t base = at; base < bytes.n; base += SCAN_BLOCK) {
+        const char *block = bytes.p + base;
+        struct scan_marks m = scan(block, bytes.n - base, delimiter, scan_block);
+
+        m.odd |= odd_before; /* as if it were the first byte of this one */
+        if (!walk_block(&w, r, b, block, m, mapped))
+            break;
+        odd_before = m.odd != 0;
+    }
+    b->count = (size_t)(w.row - b->rows);
+    return (size_t)(w.line - bytes.p);
+}
+
+typedef size_t walk_fn(const struct rows *r, struct batch *b, struct bytes bytes, size_t at);
+
+#define WALKS(way, target)                                                                         \
+    static target size_t walk_##way(const struct rows *r, struct batch *b, struct bytes bytes,     \
+                                    size_t at)                                                     \
+    {                                                                                              \
+        return walk_lines(r, b, bytes, at, scan_block_##way, false);                               \
+    }                                                                                              \
+    static target size_t walk_##way##_mapped(const struct rows *r, struct batch *b,                \
+                                             struct bytes bytes, size_t at)                        \
+    {                                                                                              \
+        return walk_lines(r, b, bytes, at, scan_block_##way, true);                                \
+    }
+
+/* clang-format off */
+WALKS(plain, )
+#ifdef __x86_64__
+WALKS(sse2, )
+WALKS(avx2, SCAN_TARGET_AVX2)
+#endif
+/* clang-format on */
+
+/* By the way of scanning, and whether the columns are mapped. */
+static walk_fn *const walks[SCAN_WAYS][2] = {
+    [SCAN_PLAIN] = {walk_plain, walk_plain_mapped},
+#ifdef __x86_64__
+    [SCAN_SSE2] = {walk_sse2, walk_sse2_mapped},
+    [SCAN_AVX2] = {walk_avx2, walk_avx2_mapped},
+#endif
+};
 
 size_t rows_take_plain(const struct rows *r, struct batch *b, const char *bytes, size_t n,
                        size_t at)
 {
-    const char delimiter = r->format->delimiter;
-    struct walk w = {
-        .line = bytes + at,
-        .field = bytes + at,
-        .placing = placing_start(&r->columns, next_fields(b)),
-        .null_text = r->format->null_text,
-        .columns = r->columns.count,
-        .max_line = r->format->max_line,
-    };
-    uint64_t odd = 0; /* marks of the current line in the blocks before this one */
-
-    for (size_t base = at; base < n; base += SCAN_BLOCK) {
-        struct scan_marks m = scan(bytes + base, n - base, delimiter);
-
-        for (uint64_t stops = m.line_end | m.delimiter; stops != 0; stops &= stops - 1) {
-            uint64_t bit = stops & -stops;
-            const char *end = bytes + base + __builtin_ctzll(stops);
-            const char *stop = end;
-
-            if ((m.line_end & bit) == 0) {
-                end_field(&w, end);
-                continue;
-            }
-            /* The lines before this one in the block had no odd byte. */
-            if ((odd | (m.odd & (bit - 1))) != 0)
-                return (size_t)(w.line - bytes);
-            if (end > w.line && end[-1] == '\r')
-                stop--;
-            if (stop > w.line && !end_line(&w, r, b, stop, (size_t)(end + 1 - bytes)))
-                return (size_t)(w.line - bytes);
-            w.line = w.field = end + 1;
-            if (b->count == BATCH_ROWS)
-                return (size_t)(w.line - bytes);
-        }
-        odd |= m.odd;
-    }
-    return (size_t)(w.line - bytes);
+    return walks[r->way][!r->columns.identity](r, b, (struct bytes){bytes, n}, at);
 }

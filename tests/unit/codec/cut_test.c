@@ -2,12 +2,15 @@
  * Any cut of the bytes into reads gives the same rows, also where the engine
  * refuses some and is shown them again. Small inputs are cut at every place and at
  * every two; byte by byte a line goes another way through the decoder than at once.
+ * All this for every way of scanning that the machine has, against the rows that the
+ * plain one gives.
  */
 #include "unit.h"
 
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "codec/rows.h"
 #include "fixture.h"
 #include "transcript.h"
 
@@ -58,6 +61,15 @@ static void open_shape(struct fixture *f, size_t shape)
         f->format.null_text = BYTES_LIT("\\N");
 }
 
+static void write_expected(const struct input_format *format, struct bytes input,
+                           enum input_end end, struct buf *to)
+{
+    const struct showing at_once = {.end = end, .with_lines = true};
+
+    rows_scan_at_best(SCAN_PLAIN);
+    transcript_write(format, input, &at_once, to);
+}
+
 struct check {
     const struct fixture *f;
     struct bytes input;
@@ -68,7 +80,8 @@ struct check {
     struct buf rows;
 };
 
-static void check_cuts(struct check *c, const size_t *cuts, size_t count, uint64_t refusals)
+static void check_cuts_by(enum scan_way way, struct check *c, const size_t *cuts, size_t count,
+                          uint64_t refusals)
 {
     const struct showing how = {
         .cuts = cuts,
@@ -80,13 +93,22 @@ static void check_cuts(struct check *c, const size_t *cuts, size_t count, uint64
     };
 
     buf_clear(&c->rows);
+    rows_scan_at_best(way);
     transcript_write(&c->f->format, c->input, &how, &c->rows);
     if (strcmp(buf_text(&c->rows), c->expected) == 0)
         return;
-    fail_msg("%s, %s, end %d, %zu cuts (%zu %zu ...), refusals %llu:\n%s-- is not --\n%s",
-             c->input_name, shapes[c->shape], c->end, count, count > 0 ? cuts[0] : 0,
+    fail_msg("%s, %s, way %d, end %d, %zu cuts (%zu %zu ...), refusals %llu:\n%s-- is not --\n%s",
+             c->input_name, shapes[c->shape], way, c->end, count, count > 0 ? cuts[0] : 0,
              count > 1 ? cuts[1] : 0, (unsigned long long)refusals, buf_text(&c->rows),
              c->expected);
+}
+
+static void check_cuts(struct check *c, const size_t *cuts, size_t count, uint64_t refusals)
+{
+    for (enum scan_way way = SCAN_PLAIN; way < SCAN_WAYS; way++) {
+        if (scan_has(way))
+            check_cuts_by(way, c, cuts, count, refusals);
+    }
 }
 
 static void check_small(struct check *c)
@@ -116,12 +138,17 @@ static void any_cut_of_a_small_input_gives_the_same_rows(void **state)
         open_shape(&f, shape);
         for (size_t i = 0; i < COUNT_OF(inputs) * 2; i++) {
             enum input_end end = i % 2 == 0 ? INPUT_ENDED : INPUT_BROKEN;
-            const struct showing at_once = {.end = end, .with_lines = true};
-            struct check c = {&f,       bytes_of(inputs[i / 2]), inputs[i / 2], shape, end, NULL,
-                              BUF_EMPTY};
+            struct check c = {
+                .f = &f,
+                .input = bytes_of(inputs[i / 2]),
+                .input_name = inputs[i / 2],
+                .shape = shape,
+                .end = end,
+                .rows = BUF_EMPTY,
+            };
             struct buf expected = BUF_EMPTY;
 
-            transcript_write(&f.format, c.input, &at_once, &expected);
+            write_expected(&f.format, c.input, end, &expected);
             c.expected = buf_text(&expected);
             check_small(&c);
             buf_done(&c.rows);
@@ -179,11 +206,11 @@ static void check_large(size_t shape, uint64_t *random)
 {
     struct buf text = BUF_EMPTY, expected = BUF_EMPTY;
     enum input_end end = transcript_random(random) % 2 == 0 ? INPUT_ENDED : INPUT_BROKEN;
-    const struct showing at_once = {.end = end, .with_lines = true};
     size_t size = transcript_random(random) % (INPUT_MAX / 2);
     size_t *cuts = mem_alloc_zeroed(INPUT_MAX, sizeof(*cuts));
     struct fixture f;
-    struct check c = {&f, {NULL, 0}, "a random input", shape, end, NULL, BUF_EMPTY};
+    struct check c = {
+        .f = &f, .input_name = "a random input", .shape = shape, .end = end, .rows = BUF_EMPTY};
 
     open_shape(&f, shape);
     if (f.format.header)
@@ -192,12 +219,14 @@ static void check_large(size_t shape, uint64_t *random)
         append_random_line(&text, random);
     size = buf_length(&text) - (size > 0 ? transcript_random(random) % 3 : 0);
     c.input = (struct bytes){buf_data(&text), size};
-    transcript_write(&f.format, c.input, &at_once, &expected);
+    write_expected(&f.format, c.input, end, &expected);
     c.expected = buf_text(&expected);
     for (int i = 0; i < 4; i++) {
         size_t count = random_cuts(cuts, size, random);
+        uint64_t refusals = i % 2 == 0 ? 0 : transcript_random(random);
 
-        check_cuts(&c, cuts, count, i % 2 == 0 ? 0 : transcript_random(random));
+        check_cuts(&c, cuts, count, refusals);
+        check_cuts(&c, NULL, 0, refusals);
     }
     buf_done(&text);
     buf_done(&expected);
