@@ -95,7 +95,7 @@ def test_an_address_that_is_not_allowed_is_closed_at_once(joind):
     daemon.wait_books("left", received=2)
     stranger = daemon.connect("left", source=("127.0.0.3", 0))
     wait_until(lambda: not is_open(stranger), 5, "the stranger to be closed")
-    assert daemon.log_matches(r"127\.0\.0\.3"), daemon.log_text()
+    daemon.wait_log(r"127\.0\.0\.3")
     assert daemon.books("left")["received"] == 2
 
 
