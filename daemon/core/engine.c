@@ -20,7 +20,9 @@ struct engine {
     struct slab_pool *pool;
     struct stream_time reached;
     uint64_t state_bytes_max;
-    size_t key_field[SIDES]; /* see key_field() */
+    size_t key_field[SIDES]; /* see key_field(); 0 where there is none */
+    bool key_is_field[SIDES];
+    bool plain[SIDES]; /* the key is that field, and no `where` */
     bool ended[SIDES];
     bool full;            /* a push was refused, and not enough was freed since */
     uint64_t full_bytes;  /* of state, at that moment */
@@ -44,12 +46,13 @@ static const struct operator* operator_for(const struct plan *plan)
     return NULL;
 }
 
-/* The field that is the key as it stands; SIZE_MAX: the key has to be built. */
-static size_t key_field(const struct plan_side *p)
+/* Is the key one field as it stands? Else it has to be built. */
+static bool key_field(const struct plan_side *p, size_t *ret)
 {
-    if (p->key.count == 1 && !p->key_as_double[0] && p->key.items[0].expr->kind == EXPR_FIELD)
-        return p->key.items[0].expr->field;
-    return SIZE_MAX;
+    if (p->key.count != 1 || p->key_as_double[0] || p->key.items[0].expr->kind != EXPR_FIELD)
+        return false;
+    *ret = p->key.items[0].expr->field;
+    return true;
 }
 
 struct engine *engine_new(const struct plan *plan)
@@ -60,8 +63,10 @@ struct engine *engine_new(const struct plan *plan)
     e->state_bytes_max = plan->state_bytes_max;
     e->pool = slab_pool_new();
     e->reached = STREAM_TIME_MIN;
-    for (int s = 0; s < SIDES; s++)
-        e->key_field[s] = key_field(&plan->side[s]);
+    for (int s = 0; s < SIDES; s++) {
+        e->key_is_field[s] = key_field(&plan->side[s], &e->key_field[s]);
+        e->plain[s] = e->key_is_field[s] && plan->side[s].where == NULL;
+    }
     buf_init(&e->key);
     buf_init(&e->body);
     e->operator= operator_for(plan);
@@ -140,7 +145,7 @@ static enum verdict key_build(struct engine *e, enum side side, const struct byt
 static inline enum verdict key_of(struct engine *e, enum side side, const struct bytes *fields,
                                   struct bytes *ret)
 {
-    if (e->key_field[side] == SIZE_MAX)
+    if (!e->key_is_field[side])
         return key_build(e, side, fields, ret);
     *ret = fields[e->key_field[side]];
     return VERDICT_HOLD;
@@ -160,35 +165,55 @@ static enum verdict where_says(const struct plan_side *p, enum side side,
     return !v.null && v.boolean ? VERDICT_HOLD : VERDICT_FILTERED;
 }
 
+static uint32_t hash_key(const struct engine *e, struct bytes key)
+{
+    return (uint32_t)(hash_bytes(key.p, key.n, e->plan->hash_seed) >> 32);
+}
+
 /* What is to become of a row that decoded well; with HOLD, what is to be stored. */
-static enum verdict judge(struct engine *e, enum side side, const struct batch *b,
-                          const struct row *row, struct record_parts *ret)
+static enum verdict judge_any(struct engine *e, enum side side, const struct batch *b,
+                              const struct row *row, struct record_parts *ret)
 {
     const struct plan_side *p = &e->plan->side[side];
     const struct bytes *fields = batch_row_fields(b, row);
-    struct bytes key;
     enum verdict verdict = where_says(p, side, fields);
 
     if (verdict == VERDICT_HOLD)
-        verdict = key_of(e, side, fields, &key);
+        verdict = key_of(e, side, fields, &ret->key);
     if (verdict != VERDICT_HOLD)
         return verdict;
-    if (key.p == NULL && !plan_pads(e->plan, side))
+    if (ret->key.p == NULL && !plan_pads(e->plan, side))
         return VERDICT_UNMATCHED;
 
-    *ret = (struct record_parts){.body = row->line, .key = key};
+    ret->body = row->line;
+    ret->flags = 0;
     if (!row->verbatim) {
         buf_clear(&e->body);
         record_pack(fields, b->field_count, &e->body);
         ret->body = buf_bytes(&e->body);
         ret->flags |= RECORD_PACKED;
     }
-    if (key.p == NULL) {
+    if (ret->key.p == NULL) {
         ret->flags |= RECORD_NULL_KEY;
         ret->hash = (uint32_t)hash_number(e->books.side[side].received);
     } else {
-        ret->hash = (uint32_t)(hash_bytes(key.p, key.n, e->plan->hash_seed) >> 32);
+        ret->hash = hash_key(e, ret->key);
     }
+    return VERDICT_HOLD;
+}
+
+/* A verbatim line whose key is one of its fields, with nothing to ask: what most are. */
+static inline enum verdict judge(struct engine *e, enum side side, const struct batch *b,
+                                 const struct row *row, struct record_parts *ret)
+{
+    const struct bytes *key = batch_row_fields(b, row) + e->key_field[side];
+
+    if (!e->plain[side] || !row->verbatim || key->p == NULL)
+        return judge_any(e, side, b, row, ret);
+    ret->body = row->line;
+    ret->key = *key;
+    ret->flags = 0;
+    ret->hash = hash_key(e, *key);
     return VERDICT_HOLD;
 }
 

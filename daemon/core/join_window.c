@@ -183,18 +183,14 @@ static uint64_t room_left(const struct join_window *j)
     return bytes < max ? max - bytes : 0;
 }
 
-static bool join_window_push(void *self, enum side side, const struct record_parts *parts,
-                             uint64_t number, struct stream_time t)
+/* The record needs a new chunk. */
+static __attribute__((noinline)) bool push_and_grow(struct join_window *j, struct window *w,
+                                                    enum side side,
+                                                    const struct record_parts *parts,
+                                                    uint64_t number)
 {
-    struct join_window *j = self;
-    struct window *w = window_of(j, t.ms);
-    uint64_t room, before;
+    uint64_t room = room_left(j), before = window_bytes(w);
 
-    assert(w->end > j->reached.ms);
-    if (window_log_append_here(&w->side[side], parts, number))
-        return true;
-    room = room_left(j);
-    before = window_bytes(w);
     if (!window_log_append(&w->side[side], j->context.pool, parts, number, room)) {
         if (window_is_empty(w)) /* it was opened for this record */
             windows_drop(j, windows_search(j, w->start));
@@ -203,6 +199,18 @@ static bool join_window_push(void *self, enum side side, const struct record_par
     window_grow(j, w, side, room);
     account(j, w, before);
     return true;
+}
+
+static bool join_window_push(void *self, enum side side, const struct record_parts *parts,
+                             uint64_t number, struct stream_time t)
+{
+    struct join_window *j = self;
+    struct window *w = window_of(j, t.ms);
+
+    assert(w->end > j->reached.ms);
+    if (window_log_append_here(&w->side[side], parts, number))
+        return true;
+    return push_and_grow(j, w, side, parts, number);
 }
 
 static void join_window_advance(void *self, struct stream_time now)

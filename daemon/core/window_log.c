@@ -4,8 +4,6 @@
 
 #include "base/mem.h"
 
-#define CACHE_LINE 64
-
 void window_log_init(struct window_log *l, unsigned bits)
 {
     size_t count = (size_t)1 << bits;
@@ -69,43 +67,10 @@ static struct log_chunk *part_add_chunk(struct window_log *l, struct log_part *p
     return c;
 }
 
-/* Behind a large record there may be room, but no reference could name a place there:
- * a chunk above SLAB_CHUNK_MAX is for that record alone. */
-static inline bool chunk_takes(const struct log_chunk *c, size_t stride, uint64_t number)
-{
-    return c != NULL && c->used + stride <= c->size - sizeof(*c) && c->size <= SLAB_CHUNK_MAX &&
-           number - c->first_number <= UINT32_MAX;
-}
-
 static bool part_can_grow(const struct log_part *p, size_t stride, uint64_t room)
 {
     size_t directory = (next_capacity(p) - p->capacity) * sizeof(*p->chunks);
     return p->count < LOG_CHUNKS_MAX && next_chunk_size(p, stride) + directory <= room;
-}
-
-static inline void append_to(struct window_log *l, struct log_chunk *c,
-                             const struct record_parts *parts, const struct record_shape *shape,
-                             uint64_t number)
-{
-    struct record *r = log_chunk_record(c, c->used);
-
-    record_write(parts, shape, (uint32_t)(number - c->first_number), r);
-    c->used += shape->stride;
-    l->undecided++;
-    /* Where this partition's next record will go: it is there by then. */
-    __builtin_prefetch((char *)r + shape->stride + CACHE_LINE, 1);
-}
-
-bool window_log_append_here(struct window_log *l, const struct record_parts *parts, uint64_t number)
-{
-    struct log_chunk *c = l->parts[log_part_of(parts->hash, l->bits)].tail;
-    struct record_shape shape;
-
-    record_shape(parts, &shape);
-    if (!chunk_takes(c, shape.stride, number))
-        return false;
-    append_to(l, c, parts, &shape, number);
-    return true;
 }
 
 bool window_log_append(struct window_log *l, struct slab_pool *pool,
@@ -116,12 +81,12 @@ bool window_log_append(struct window_log *l, struct slab_pool *pool,
     struct record_shape shape;
 
     record_shape(parts, &shape);
-    if (!chunk_takes(c, shape.stride, number)) {
+    if (!log_chunk_takes(c, shape.stride, number)) {
         if (!part_can_grow(p, shape.stride, room))
             return false;
         c = part_add_chunk(l, p, pool, shape.stride, number);
     }
-    append_to(l, c, parts, &shape, number);
+    log_chunk_append(l, c, parts, &shape, number);
     return true;
 }
 
@@ -133,7 +98,7 @@ static void copy_record(struct window_log *to, struct slab_pool *pool, const str
     size_t stride = record_stride(r);
     struct record *copy;
 
-    if (!chunk_takes(c, stride, number))
+    if (!log_chunk_takes(c, stride, number))
         c = part_add_chunk(to, p, pool, stride, number);
     copy = log_chunk_record(c, c->used);
     memcpy(copy, r, stride);

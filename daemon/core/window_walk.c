@@ -216,6 +216,18 @@ static void fetch_key(const struct window_walk *w, uint32_t hash)
         __builtin_prefetch(record_at(w, SIDE_LEFT, e->head[SIDE_LEFT]));
 }
 
+/* What will be chained soon: in this chunk, or in the one behind it. */
+static inline void fetch_chunk(const struct window_walk *w, const struct log_chunk *c,
+                               uint32_t offset)
+{
+    const struct log_part *p = &w->window->side[w->side].parts[w->part];
+
+    if (offset < c->used)
+        __builtin_prefetch(log_chunk_record(c, offset));
+    else if (w->chunk + 1 < p->count && offset - c->used < BUILD_AHEAD)
+        __builtin_prefetch(log_chunk_record(p->chunks[w->chunk + 1], offset - c->used));
+}
+
 /* A few records at a time, so that what their lookups touch is fetched together
  * and not one after the other. Returns how many. */
 static size_t build_group(struct window_walk *w, const struct log_chunk *c)
@@ -231,14 +243,14 @@ static size_t build_group(struct window_walk *w, const struct log_chunk *c)
         group[n].reference = reference(w->chunk, w->offset);
         w->offset += (uint32_t)record_stride(group[n].record);
         __builtin_prefetch(&w->slots[group[n].record->hash & w->slot_mask]);
-        __builtin_prefetch((const char *)group[n].record + BUILD_AHEAD);
+        fetch_chunk(w, c, w->offset + BUILD_AHEAD);
     }
     for (size_t i = 0; i < n; i++) {
         uint32_t slot = w->slots[group[i].record->hash & w->slot_mask];
         if (slot != 0)
             __builtin_prefetch(&w->entries[slot - 1]);
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && w->side == SIDE_RIGHT; i++)
         fetch_key(w, group[i].record->hash);
     for (size_t i = 0; i < n; i++)
         build_record(w, w->side, group[i].record, group[i].reference);

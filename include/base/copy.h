@@ -12,7 +12,7 @@
 
 /* Copies `n` bytes that do not overlap and returns where they end. Up to 64 go as
  * two (four) moves of fixed size that may overlap each other. */
-static inline char *copy_bytes(char *to, const char *from, size_t n)
+static inline __attribute__((always_inline)) char *copy_bytes(char *to, const char *from, size_t n)
 {
     if (n > 64) {
         memcpy(to, from, n);

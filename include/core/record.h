@@ -178,8 +178,9 @@ static inline void record_shape(const struct record_parts *p, struct record_shap
                              ~(size_t)(RECORD_ALIGN - 1));
 }
 
-static inline void record_write(const struct record_parts *p, const struct record_shape *s,
-                                uint32_t number, struct record *to)
+static inline __attribute__((always_inline)) void record_write(const struct record_parts *p,
+                                                               const struct record_shape *s,
+                                                               uint32_t number, struct record *to)
 {
     char *payload = (char *)(to + 1);
 

@@ -27,6 +27,7 @@
 #define WINDOW_LOG_BITS_MAX 8
 /* A partition has at most so many chunks: a reference to a record has to fit 32 bits. */
 #define LOG_CHUNKS_MAX (1u << 20)
+#define LOG_CACHE_LINE 64
 
 struct log_chunk {
     uint64_t first_number; /* what the records' numbers are counted from */
@@ -61,10 +62,42 @@ static inline struct record *log_chunk_record(const struct log_chunk *c, uint32_
     return (struct record *)((char *)(c + 1) + offset);
 }
 
-/* What most appends are: a copy into the chunk at hand. False: it takes a new one,
- * see window_log_append(). */
-bool window_log_append_here(struct window_log *l, const struct record_parts *parts,
-                            uint64_t number);
+/* Behind a large record there may be room, but no reference could name a place there:
+ * a chunk above SLAB_CHUNK_MAX is for that record alone. */
+static inline bool log_chunk_takes(const struct log_chunk *c, uint32_t stride, uint64_t number)
+{
+    return c != NULL && c->used + stride <= c->size - sizeof(*c) && c->size <= SLAB_CHUNK_MAX &&
+           number - c->first_number <= UINT32_MAX;
+}
+
+/* Only into a chunk that takes it. */
+static inline __attribute__((always_inline)) void
+log_chunk_append(struct window_log *l, struct log_chunk *c, const struct record_parts *parts,
+                 const struct record_shape *shape, uint64_t number)
+{
+    struct record *r = log_chunk_record(c, c->used);
+
+    record_write(parts, shape, (uint32_t)(number - c->first_number), r);
+    c->used += shape->stride;
+    l->undecided++;
+    /* Where this partition's next record will go: it is there by then. */
+    __builtin_prefetch((char *)r + shape->stride + LOG_CACHE_LINE, 1);
+}
+
+/* What most appends are: a copy into the chunk at hand, nothing else. False: it takes
+ * a new one, see window_log_append(). */
+static inline bool window_log_append_here(struct window_log *l, const struct record_parts *parts,
+                                          uint64_t number)
+{
+    struct log_chunk *c = l->parts[log_part_of(parts->hash, l->bits)].tail;
+    struct record_shape shape;
+
+    record_shape(parts, &shape);
+    if (!log_chunk_takes(c, shape.stride, number))
+        return false;
+    log_chunk_append(l, c, parts, &shape, number);
+    return true;
+}
 
 /* Appends a copy. `room` is how many bytes may still be allocated: false if it
  * takes more, or if the partition is full; nothing has changed then. */

@@ -230,7 +230,7 @@ def test_a_slow_subscriber_is_disconnected_after_five_seconds_if_so_configured(j
     quick.wait_lines(HOT_COUNT, seconds=60)
     assert quick.data == hot_pairs()
     assert discarded(daemon) > 0
-    assert daemon.log_matches("slow|disconnect|cut"), daemon.log_text()
+    daemon.wait_log("slow|disconnect|cut")
     slow.resume()
     wait_until(lambda: slow.ended, 10, "the slow one to see its end")
     assert bytes(slow.data) == hot_pairs()[:len(slow.data)]
@@ -307,4 +307,4 @@ def test_a_walk_over_a_huge_hot_key_takes_no_memory_and_holds_nothing_up(joind):
     daemon.signal(signal.SIGTERM)
     daemon.wait_exit(seconds=20, expect=1)
     assert time.monotonic() - started < 14 * PATIENCE
-    assert daemon.log_matches("result"), daemon.log_text()
+    daemon.wait_log("result")
