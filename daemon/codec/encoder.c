@@ -44,7 +44,7 @@ struct encoder {
     bool alike[SIDES];      /* lines of this side that were received verbatim are right here */
     struct op *ops;         /* owned */
     size_t op_count;
-    bool lines_only;        /* at most SIDES ops, all of them OP_LINE */
+    bool two_lines;         /* two ops, both of them OP_LINE */
     struct column *columns; /* owned; one an item */
     struct buf leads;       /* what their leads point at */
     struct bytes tail;      /* of each row */
@@ -147,14 +147,6 @@ static size_t compile_op(const struct encoder *e, size_t item, struct op *ret)
     return e->plan->side[expr->side].form.field_count;
 }
 
-static bool has_lines_only(const struct encoder *e)
-{
-    for (size_t i = 0; i < e->op_count; i++)
-        if (e->ops[i].kind != OP_LINE)
-            return false;
-    return e->op_count <= SIDES;
-}
-
 static bool is_alike(const struct output_format *f, const struct record_form *input)
 {
     return f->kind == OUTPUT_CSV && f->delimiter == input->delimiter &&
@@ -182,7 +174,7 @@ struct encoder *encoder_new(const struct output_format *f, const struct plan *pl
     make_columns(e);
     for (size_t item = 0; item < count;)
         item += compile_op(e, item, &e->ops[e->op_count++]);
-    e->lines_only = has_lines_only(e);
+    e->two_lines = e->op_count == 2 && e->ops[0].kind == OP_LINE && e->ops[1].kind == OP_LINE;
     return e;
 }
 
@@ -342,29 +334,25 @@ static inline char *write_piece(char *to, const struct piece *p, const struct cs
     return copy_bytes(to, p->text.p, p->text.n);
 }
 
-/* The most common row by far: whole lines as they were received. False: a side is
+/* The most common row by far: two whole lines as they were received. False: a side is
  * padded or packed, so it has to be made in pieces. */
-static bool append_lines(const struct encoder *e, const struct result *r, struct buf *to)
+static inline bool append_two_lines(const struct encoder *e, const struct result *r, struct buf *to)
 {
-    struct bytes bodies[SIDES];
-    size_t room = 0;
-    char *start, *at;
+    const struct record *first = r->record[e->ops[0].side], *second = r->record[e->ops[1].side];
+    struct bytes a, b;
+    char *at;
 
-    for (size_t i = 0; i < e->op_count; i++) {
-        const struct record *record = r->record[e->ops[i].side];
-
-        if (record == NULL || record_has(record, RECORD_PACKED))
-            return false;
-        bodies[i] = record_body(record);
-        room += bodies[i].n + 1;
-    }
-    start = at = buf_reserve(to, room);
-    for (size_t i = 0; i < e->op_count; i++) {
-        at = copy_bytes(at, bodies[i].p, bodies[i].n);
-        *at++ = e->style.delimiter;
-    }
-    at[-1] = '\n';
-    buf_advance(to, (size_t)(at - start));
+    if (first == NULL || second == NULL || record_has(first, RECORD_PACKED) ||
+        record_has(second, RECORD_PACKED))
+        return false;
+    a = record_body(first);
+    b = record_body(second);
+    at = buf_reserve(to, a.n + b.n + 2);
+    at = copy_bytes(at, a.p, a.n);
+    *at++ = e->style.delimiter;
+    at = copy_bytes(at, b.p, b.n);
+    *at = '\n';
+    buf_advance(to, a.n + b.n + 2);
     return true;
 }
 
@@ -373,7 +361,7 @@ bool encoder_result(struct encoder *e, const struct result *r, struct buf *to)
     size_t room = e->tail.n;
     char *start, *at;
 
-    if (e->lines_only && append_lines(e, r, to))
+    if (e->two_lines && append_two_lines(e, r, to))
         return true;
     if (!make_pieces(e, r))
         return false;

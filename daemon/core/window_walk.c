@@ -81,17 +81,21 @@ static bool entry_has_key(const struct window_walk *w, const struct walk_entry *
     return bytes_equal(record_key(record_at(w, s, e->head[s])), key);
 }
 
-static bool entry_find(const struct window_walk *w, const struct record *r, uint32_t *ret)
+/* False: there is none; *ret_slot is where it would be found. */
+static bool entry_find(const struct window_walk *w, const struct record *r, uint32_t *ret,
+                       uint32_t *ret_slot)
 {
     struct bytes key = record_key(r);
+    uint32_t at = r->hash & w->slot_mask;
 
-    for (uint32_t at = r->hash & w->slot_mask; w->slots[at] != 0; at = (at + 1) & w->slot_mask) {
+    for (; w->slots[at] != 0; at = (at + 1) & w->slot_mask) {
         uint32_t entry = w->slots[at] - 1;
         if (w->entries[entry].hash == r->hash && entry_has_key(w, &w->entries[entry], key)) {
             *ret = entry;
             return true;
         }
     }
+    *ret_slot = at;
     return false;
 }
 
@@ -153,18 +157,18 @@ static void partition_begin(struct window_walk *w)
 
 static void build_record(struct window_walk *w, enum side side, struct record *r, uint32_t ref)
 {
-    uint32_t entry = ENTRY_NULL_KEY;
+    uint32_t entry = ENTRY_NULL_KEY, slot;
 
-    if (!record_has(r, RECORD_NULL_KEY) && !entry_find(w, r, &entry)) {
+    if (!record_has(r, RECORD_NULL_KEY) && !entry_find(w, r, &entry, &slot)) {
         /* All left records are there already: this one can meet none. */
         if (side == SIDE_RIGHT && !plan_pads(w->plan, side)) {
             decide_unmatched(w, side, r);
             return;
         }
+        entry = entry_add(w, r->hash);
+        w->slots[slot] = entry + 1;
         if (2 * w->entry_count > w->slot_mask)
             slots_grow(w);
-        entry = entry_add(w, r->hash);
-        slot_put(w, entry);
     }
     entry_chain(w, entry, side, r, ref);
 }
