@@ -196,3 +196,40 @@ char *text_write_json_number(char *to, struct bytes text)
     }
     return copy_bytes(to, text.p, text.n);
 }
+
+/* Where the row at `p` ends, behind its LF; NULL: not before `end`. */
+static const char *row_end(const char *p, const char *end, bool quoted)
+{
+    bool open = false;
+
+    while (p < end) {
+        const char *lf = memchr(p, '\n', (size_t)(end - p));
+        if (lf == NULL)
+            return NULL;
+        for (const char *q = p; quoted && (q = memchr(q, '"', (size_t)(lf - q))) != NULL; q++)
+            open = !open;
+        p = lf + 1;
+        if (!open)
+            return p;
+    }
+    return NULL;
+}
+
+size_t text_rows_end(struct bytes rows, bool quoted)
+{
+    const char *last = rows.p, *at = rows.p;
+
+    while ((at = row_end(at, rows.p + rows.n, quoted)) != NULL)
+        last = at;
+    return (size_t)(last - rows.p);
+}
+
+uint64_t text_rows_count(struct bytes rows, bool quoted)
+{
+    const char *at = rows.p;
+    uint64_t count = 0;
+
+    while ((at = row_end(at, rows.p + rows.n, quoted)) != NULL)
+        count++;
+    return count;
+}

@@ -191,6 +191,10 @@ static __attribute__((noinline)) bool push_and_grow(struct join_window *j, struc
 {
     uint64_t room = room_left(j), before = window_bytes(w);
 
+    /* A state that holds nothing takes one record, however small the limit: else it
+     * would be full of nothing for ever. */
+    if (j->count == 1 && window_is_empty(w))
+        room = UINT64_MAX;
     if (!window_log_append(&w->side[side], j->context.pool, parts, number, room)) {
         if (window_is_empty(w)) /* it was opened for this record */
             windows_drop(j, windows_search(j, w->start));

@@ -150,6 +150,17 @@ static void check_books(struct daemon *d)
     }
 }
 
+/* Results that nobody takes would otherwise only show as silence. */
+static void tell_absent(struct daemon *d)
+{
+    const struct output *o = &d->outputs[OUTPUT_RESULTS];
+    bool absent = pump_results_wait(&d->pump) && o->sink_count == 0;
+
+    if (absent && !d->absent_told)
+        log_warning("output: results wait, and nobody is connected to %s", o->listener.bound);
+    d->absent_told = absent;
+}
+
 /* A hold of some length is worth a line, and so is its end; short ones are normal. */
 static void tell_hold(struct daemon *d)
 {
@@ -193,6 +204,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     if (d->ticks % TRIM_TICKS == 0 && d->rate[SIDE_LEFT] + d->rate[SIDE_RIGHT] == 0)
         engine_trim(d->engine);
     tell_hold(d);
+    tell_absent(d);
     stop_tick(d);
     tell_service(d);
 }
@@ -267,17 +279,20 @@ static void add_events(struct daemon *d)
         event_add(&d->watchdog, &watchdog);
 }
 
+/* Outputs come last: a start that fails leaves no file behind. */
 static bool open_all(struct daemon *d)
 {
     const struct config *c = d->config;
-    bool good = true;
+    bool good = http_open(&d->http, d->base, &c->http, on_http, d);
 
-    /* Outputs first: a source that is open already asks them for room. */
-    for (int i = 0; i < OUTPUTS; i++)
-        good &= output_open(&d->outputs[i], d->base, &c->output[i], (enum output_id)i, c->plan);
     for (int s = 0; s < SIDES; s++)
         good &= input_open(&d->inputs[s], d->base, &d->pump, &c->input[s], (enum side)s);
-    good &= http_open(&d->http, d->base, &c->http, on_http, d);
+    for (int i = 0; i < OUTPUTS; i++)
+        good =
+            output_open(&d->outputs[i], d->base, &c->output[i], (enum output_id)i, c->plan, good) &&
+            good;
+    for (int s = 0; s < SIDES && good; s++)
+        input_start(&d->inputs[s]);
     return good;
 }
 

@@ -11,13 +11,13 @@
 
 #define SOURCES_EACH(in, name) LIST_EACH (&(in)->sources, struct source, link, name)
 
-static void source_join(struct input *in, int fd, enum source_kind kind, const char *peer)
+static struct source *source_join(struct input *in, int fd, enum source_kind kind, const char *peer)
 {
     struct source *s = source_new(in, fd, kind, peer);
 
     list_append(&in->sources, &s->link);
     in->source_count++;
-    source_watch(s);
+    return s;
 }
 
 static void on_connection(void *owner, int fd, const char *peer)
@@ -25,7 +25,7 @@ static void on_connection(void *owner, int fd, const char *peer)
     struct input *in = owner;
 
     log_debug("%s: %s connects", side_word(in->side), peer);
-    source_join(in, fd, SOURCE_SOCKET, peer);
+    source_watch(source_join(in, fd, SOURCE_SOCKET, peer));
 }
 
 static bool open_path(struct input *in)
@@ -78,6 +78,12 @@ bool input_open(struct input *in, struct event_base *base, struct pump *pump,
     return in->listening;
 }
 
+void input_start(struct input *in)
+{
+    SOURCES_EACH(in, s)
+    source_watch(s);
+}
+
 void input_close(struct input *in)
 {
     SOURCES_EACH(in, s)
@@ -101,9 +107,11 @@ bool input_ended(const struct input *in)
 
 void input_ask_to_end(struct input *in)
 {
-    in->stopping = true;
-    if (in->listening)
+    if (in->listening) {
+        listener_take_all(&in->listener);
         listener_close(&in->listener);
+    }
+    in->stopping = true;
     SOURCES_EACH(in, s)
     source_ask_to_end(s);
 }
@@ -112,9 +120,9 @@ void input_cut(struct input *in)
 {
     SOURCES_EACH(in, s)
     {
-        if (s->end == INPUT_GOES_ON)
+        source_cut(s);
+        if (s->end == INPUT_BROKEN)
             log_warning("%s: %s did not end within the time that a stop gives: cut off",
                         side_word(in->side), s->peer);
-        source_cut(s);
     }
 }

@@ -86,25 +86,41 @@ static void on_rest_over(evutil_socket_t fd, short what, void *arg)
     event_add(&l->readable, NULL);
 }
 
+/* False: nobody waits any more, or no descriptor is left. */
+static bool take_one(struct listener *l)
+{
+    struct sockaddr_storage a = {0};
+    socklen_t length = sizeof(a);
+    int peer = accept4(l->fd, (struct sockaddr *)&a, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+    if (peer >= 0) {
+        l->exhausted = false;
+        welcome(l, peer, &a);
+        return true;
+    }
+    if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+        rest(l);
+        return false;
+    }
+    /* Else that peer is gone again: the next one. */
+    return errno != EAGAIN && errno != EWOULDBLOCK;
+}
+
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
     struct listener *l = arg;
 
+    (void)fd;
     (void)what;
-    for (int i = 0; i < ACCEPTS_PER_TURN && l->fd >= 0; i++) {
-        struct sockaddr_storage a = {0};
-        socklen_t length = sizeof(a);
-        int peer = accept4(fd, (struct sockaddr *)&a, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (peer >= 0) {
-            l->exhausted = false;
-            welcome(l, peer, &a);
-        } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            rest(l);
-            return;
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            return;
-        } /* else that peer is gone again: the next one */
-    }
+    for (int i = 0; i < ACCEPTS_PER_TURN && l->fd >= 0 && take_one(l); i++)
+        ;
+}
+
+void listener_take_all(struct listener *l)
+{
+    /* No longer than the queue: others may go on coming. */
+    for (int i = 0; i < BACKLOG && take_one(l); i++)
+        ;
 }
 
 static int bind_one(const struct addrinfo *a)

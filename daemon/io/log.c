@@ -120,6 +120,7 @@ void log_limit_tell(struct log_limit *l, enum log_level level, const char *about
 {
     if (l->suppressed == 0 || level > level_most)
         return;
-    write_plain(level, "%llu more messages about %s", (unsigned long long)l->suppressed, about);
+    write_plain(level, "%llu more message%s about %s", (unsigned long long)l->suppressed,
+                l->suppressed == 1 ? "" : "s", about);
     l->suppressed = 0;
 }

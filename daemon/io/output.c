@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "codec/text.h"
 #include "io/log.h"
 
 /* Rows are handed on when so many bytes are encoded: one write. */
@@ -24,22 +25,18 @@ static const char *const words[OUTPUTS] = {
 
 #define SINKS_EACH(o, name) LIST_EACH (&(o)->sinks, struct sink, link, name)
 
-static uint64_t count_lines(const char *p, size_t n)
+static bool is_csv(const struct output *o)
 {
-    uint64_t lines = 0;
-    const char *end = p + n;
-
-    while (p < end && (p = memchr(p, '\n', (size_t)(end - p))) != NULL) {
-        lines++;
-        p++;
-    }
-    return lines;
+    return o->config->format.kind == OUTPUT_CSV;
 }
 
 static uint64_t sink_rows(const struct sink *s)
 {
-    return count_lines(buf_data(&s->pending) + s->header_left,
-                       buf_length(&s->pending) - s->header_left);
+    struct bytes rows = buf_bytes(&s->pending);
+
+    rows.p += s->header_left;
+    rows.n -= s->header_left;
+    return text_rows_count(rows, s->quoted);
 }
 
 /* --- those who read --- */
@@ -80,6 +77,7 @@ static struct sink *sink_join(struct output *o, int fd, const char *name)
 {
     struct sink *s = sink_new(o->base, fd, name, &o->bytes_written, on_gone, o);
 
+    s->quoted = is_csv(o);
     list_append(&o->sinks, &s->link);
     o->sink_count++;
     return s;
@@ -126,6 +124,20 @@ static bool ends_with_lf(int fd, off_t size)
     return pread(fd, &last, 1, size - 1) != 1 || last == '\n';
 }
 
+static bool is_fifo(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+/* One that is there. To be read too, for its last byte, where that is allowed. */
+static int open_old_file(const char *path, int flags)
+{
+    int fd = open(path, flags | (is_fifo(path) ? O_WRONLY : O_RDWR));
+
+    return fd < 0 && errno == EACCES ? open(path, flags | O_WRONLY) : fd;
+}
+
 static int open_file(const struct output *o)
 {
     const char *path = o->config->endpoint.path;
@@ -137,27 +149,32 @@ static int open_file(const struct output *o)
         return fd;
     }
     if (errno == EEXIST)
-        fd = open(path, flags | O_RDWR);
-    if (fd < 0 && errno == EACCES) /* one that may be written but not read */
-        fd = open(path, flags | O_WRONLY);
-    if (fd < 0)
+        fd = open_old_file(path, flags);
+    if (fd < 0 && errno == ENXIO)
+        log_error("%s: nobody reads the FIFO %s: start its reader first", o->word, path);
+    else if (fd < 0)
         log_error("%s: cannot open %s: %s", o->word, path, strerror(errno));
     return fd;
 }
 
-/* What a file starts with: its header when it is empty; the end of a torn last line. */
+/* What comes first in a file: its header when it is empty, the end of a torn last line. */
+static size_t file_start(const struct output *o, int fd, struct buf *to)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
+        header(o, to);
+    else if (!ends_with_lf(fd, st.st_size))
+        buf_append_char(to, '\n');
+    return buf_length(to);
+}
+
 static void start_file(struct output *o, struct sink *s)
 {
     struct buf first = BUF_EMPTY;
-    struct stat st;
+    size_t n = file_start(o, s->fd, &first);
 
-    if (fstat(s->fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
-        if (!ends_with_lf(s->fd, st.st_size))
-            buf_append_char(&first, '\n');
-    } else {
-        header(o, &first);
-    }
-    sink_put(s, buf_bytes(&first), buf_length(&first));
+    sink_put(s, buf_bytes(&first), n);
     buf_done(&first);
 }
 
@@ -180,15 +197,19 @@ static bool open_standard(struct output *o)
         log_error("%s: standard output is closed: %s", o->word, strerror(errno));
         return false;
     }
-    if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
-        fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) {
+        o->standard_flags = fcntl(fd, F_GETFL); /* shared with others: put back at the end */
+        fcntl(fd, F_SETFL, o->standard_flags | O_NONBLOCK);
+    }
     start_file(o, sink_join(o, fd, "standard output"));
     return true;
 }
 
 void output_reopen(struct output *o)
 {
+    struct buf first = BUF_EMPTY;
     struct sink *s;
+    size_t n;
     int fd;
 
     if (o->config->endpoint.kind != ENDPOINT_FILE || list_empty(&o->sinks))
@@ -199,17 +220,18 @@ void output_reopen(struct output *o)
     fd = open_file(o);
     if (fd < 0)
         return; /* goes on with the old one */
-    sink_replace_fd(s, fd);
-    start_file(o, s);
+    n = file_start(o, fd, &first);
+    sink_restart(s, fd, buf_bytes(&first), n);
+    buf_done(&first);
     log_info("%s: %s is open anew", o->word, o->config->endpoint.path);
 }
 
 /* --- open, close --- */
 
 bool output_open(struct output *o, struct event_base *base, const struct output_config *c,
-                 enum output_id id, const struct plan *plan)
+                 enum output_id id, const struct plan *plan, bool make_files)
 {
-    *o = (struct output){.config = c, .word = words[id], .base = base};
+    *o = (struct output){.config = c, .word = words[id], .base = base, .standard_flags = -1};
     list_init(&o->sinks);
     if (id == OUTPUT_RESULTS)
         o->encoder = encoder_new(&c->format, plan);
@@ -217,9 +239,9 @@ bool output_open(struct output *o, struct event_base *base, const struct output_
     case ENDPOINT_NONE:
         return true;
     case ENDPOINT_FILE:
-        return open_path(o);
+        return !make_files || open_path(o);
     case ENDPOINT_STANDARD:
-        return open_standard(o);
+        return !make_files || open_standard(o);
     case ENDPOINT_LISTEN:
         break;
     }
@@ -240,6 +262,8 @@ static void say_goodbye(struct sink *s)
 
 void output_close(struct output *o)
 {
+    if (o->standard_flags >= 0)
+        fcntl(STDOUT_FILENO, F_SETFL, o->standard_flags);
     if (o->listening)
         listener_close(&o->listener);
     SINKS_EACH(o, s)
@@ -292,7 +316,7 @@ size_t output_room(const struct output *o)
 {
     size_t room = COMMIT_BYTES, least = SIZE_MAX;
 
-    if (!configured(o))
+    if (!configured(o) || o->takes_all)
         return SIZE_MAX;
     if (o->sink_count == 0)
         return less_of(room, absent_room(o));
@@ -325,6 +349,11 @@ void output_fate(struct output *o, const struct fate_row *r)
     o->row_count++;
 }
 
+void output_take_all(struct output *o)
+{
+    o->takes_all = true;
+}
+
 void output_commit(struct output *o)
 {
     if (o->row_count == 0)
@@ -341,6 +370,7 @@ void output_commit(struct output *o)
             sink_put(s, buf_bytes(&o->rows), 0);
     }
     buf_clear(&o->rows);
+    buf_trim(&o->rows, 2 * COMMIT_BYTES);
     o->row_count = 0;
     SINKS_EACH(o, s)
     {
@@ -391,9 +421,21 @@ static void tell_trouble(struct output *o)
     buf_done(&reason);
 }
 
+/* A reader that has said FIN is looked at now and then: is it gone altogether? */
+static void look_for_gone(struct output *o)
+{
+    SINKS_EACH(o, s)
+    {
+        if (sink_is_gone(s))
+            on_gone(o, s);
+    }
+}
+
 void output_tick(struct output *o, struct mono_time now)
 {
     tell_trouble(o);
+    if (o->listening)
+        look_for_gone(o);
     if (o->config->endpoint.kind != ENDPOINT_LISTEN || o->config->slow == SLOW_WAIT)
         return;
     SINKS_EACH(o, s)
@@ -411,12 +453,12 @@ bool output_drained(const struct output *o)
     SINKS_EACH(o, s)
     if (sink_unwritten(s) > 0)
         return false;
-    return buf_length(&o->kept) == 0;
+    return buf_length(&o->kept) == 0 || o->config->absent == ABSENT_DISCARD;
 }
 
 uint64_t output_rows_unwritten(const struct output *o)
 {
-    uint64_t rows = count_lines(buf_data(&o->kept), buf_length(&o->kept));
+    uint64_t rows = text_rows_count(buf_bytes(&o->kept), is_csv(o));
 
     SINKS_EACH(o, s)
     rows += sink_rows(s);

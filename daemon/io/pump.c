@@ -49,7 +49,7 @@ void pump_ready(struct pump *p, struct source *s)
 
 /* --- out --- */
 
-static bool results_waiting(const struct pump *p)
+bool pump_results_wait(const struct pump *p)
 {
     return p->next < p->count;
 }
@@ -70,7 +70,7 @@ static void encode_results(struct pump *p, size_t room, int64_t *fuel)
 {
     const struct buf *rows = &p->outputs[OUTPUT_RESULTS].rows;
 
-    while (results_waiting(p) && *fuel > 0 && buf_length(rows) < room)
+    while (pump_results_wait(p) && *fuel > 0 && buf_length(rows) < room)
         encode_next(p, fuel);
 }
 
@@ -88,7 +88,7 @@ static void pull_results(struct pump *p, int64_t *fuel)
     struct output *o = &p->outputs[OUTPUT_RESULTS];
     size_t room = output_room(o);
 
-    while (*fuel > 0 && (results_waiting(p) || pull_next(p, fuel))) {
+    while (*fuel > 0 && (pump_results_wait(p) || pull_next(p, fuel))) {
         if (buf_length(&o->rows) >= room) {
             output_commit(o);
             room = output_room(o);
@@ -143,7 +143,7 @@ static void tell_header(struct source *s)
     log_error("%s: the header of %s cannot be used, all its lines are rejected: %s",
               side_word(s->input->side), s->peer, fault);
     if (s->input->config->endpoint.kind != ENDPOINT_LISTEN)
-        s->input->header_fault = true;
+        s->input->fault = true;
 }
 
 /* One look at the first bytes, for the log: they are read as records all the same. */
@@ -282,6 +282,7 @@ void pump_turn(struct pump *p)
 
     engine_advance(p->engine, clock_now(p->clock));
     pull_results(p, &results_fuel);
+    p->work += (uint64_t)(TURN_FUEL / 2 - results_fuel);
     fuel = TURN_FUEL / 2 + results_fuel;
     read_sources(p, &fuel);
     tell_ends(p);
@@ -303,8 +304,8 @@ uint64_t pump_forget_results(struct pump *p, bool *ret_all)
 
 bool pump_busy(const struct pump *p)
 {
-    bool results = results_waiting(p) ? output_has_room(&p->outputs[OUTPUT_RESULTS])
-                                      : engine_has_work(p->engine);
+    bool results = pump_results_wait(p) ? output_has_room(&p->outputs[OUTPUT_RESULTS])
+                                        : engine_has_work(p->engine);
 
     return results || (!list_empty(&p->ready) && may_read(p));
 }
@@ -316,6 +317,6 @@ bool pump_holds(const struct pump *p)
 
 bool pump_finished(const struct pump *p)
 {
-    return p->ended[SIDE_LEFT] && p->ended[SIDE_RIGHT] && !results_waiting(p) &&
+    return p->ended[SIDE_LEFT] && p->ended[SIDE_RIGHT] && !pump_results_wait(p) &&
            !engine_has_work(p->engine);
 }

@@ -3,12 +3,15 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "codec/text.h"
 #include "io/clock.h"
 
 /* What stays allocated of a buffer that is empty. */
@@ -42,6 +45,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
     if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
         return;
     event_del(&s->readable);
+    s->fin_seen = n == 0;
     if (n == 0)
         return;
     s->dead = strerror(errno);
@@ -132,16 +136,9 @@ static size_t try_write(struct sink *s, const char *p, size_t n)
     return 0;
 }
 
-/* The start of the line that byte `at` lies in. */
-static size_t line_start(const char *p, size_t at)
+static void forget_whole_rows(struct sink *s)
 {
-    const char *end = at == 0 ? NULL : memrchr(p, '\n', at);
-    return end == NULL ? 0 : (size_t)(end - p) + 1;
-}
-
-static void forget_whole_lines(struct sink *s)
-{
-    size_t whole = line_start(buf_data(&s->pending), s->sent);
+    size_t whole = text_rows_end((struct bytes){buf_data(&s->pending), s->sent}, s->quoted);
 
     buf_eat(&s->pending, whole);
     s->sent -= whole;
@@ -154,7 +151,7 @@ static void flush(struct sink *s)
     if (sink_unwritten(s) == 0 || s->dead != NULL)
         return;
     s->sent += try_write(s, buf_data(&s->pending) + s->sent, sink_unwritten(s));
-    forget_whole_lines(s);
+    forget_whole_rows(s);
     if (sink_unwritten(s) > 0)
         wait_for_room(s);
 }
@@ -172,7 +169,7 @@ void sink_put(struct sink *s, struct bytes lines, size_t header_bytes)
     sent = try_write(s, lines.p, lines.n);
     if (sent == lines.n)
         return;
-    start = line_start(lines.p, sent);
+    start = text_rows_end((struct bytes){lines.p, sent}, s->quoted);
     s->sent = sent - start;
     s->header_left = header_bytes > start ? header_bytes - start : 0;
     buf_append(&s->pending, lines.p + start, lines.n - start);
@@ -187,10 +184,29 @@ void sink_keep(const struct sink *s, struct buf *to)
     buf_append(to, buf_data(&s->pending) + from, buf_length(&s->pending) - from);
 }
 
-void sink_replace_fd(struct sink *s, int fd)
+void sink_restart(struct sink *s, int fd, struct bytes first, size_t header_bytes)
 {
+    struct buf rows = BUF_EMPTY;
+
     assert(s->regular);
     close(s->fd);
     s->fd = fd;
-    s->sent = 0; /* the line that was torn is written whole in the new file */
+    buf_append_bytes(&rows, first);
+    sink_keep(s, &rows); /* the row that was torn is written whole in the new file */
+    buf_done(&s->pending);
+    s->pending = rows;
+    s->sent = 0;
+    s->header_left = header_bytes;
+    flush(s);
+}
+
+bool sink_is_gone(struct sink *s)
+{
+    struct tcp_info info;
+    socklen_t n = sizeof(info);
+
+    if (s->fin_seen && getsockopt(s->fd, IPPROTO_TCP, TCP_INFO, &info, &n) == 0 &&
+        info.tcpi_state == TCP_CLOSE)
+        s->dead = "it closed its connection";
+    return s->dead != NULL;
 }

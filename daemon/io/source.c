@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,9 +25,10 @@ enum source_kind source_kind_of(int fd)
 {
     struct stat st;
 
-    if (fstat(fd, &st) != 0 || S_ISREG(st.st_mode))
-        return SOURCE_REGULAR;
-    return S_ISSOCK(st.st_mode) ? SOURCE_SOCKET : SOURCE_STREAM;
+    if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode))
+        return SOURCE_SOCKET;
+    /* Files, and devices such as /dev/null, cannot be waited for. */
+    return S_ISFIFO(st.st_mode) || isatty(fd) ? SOURCE_STREAM : SOURCE_REGULAR;
 }
 
 struct source *source_new(struct input *in, int fd, enum source_kind kind, const char *peer)
@@ -71,8 +73,10 @@ size_t source_read(struct source *s, char *to, size_t max)
         return (size_t)n;
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
-    if (n < 0 && s->kind != SOURCE_SOCKET)
+    if (n < 0 && s->kind != SOURCE_SOCKET) {
         log_error("%s: cannot read %s: %s", side_word(s->input->side), s->peer, strerror(errno));
+        s->input->fault = true;
+    }
     s->end = n == 0 ? INPUT_ENDED : INPUT_BROKEN;
     source_unwatch(s);
     return 0;
@@ -106,8 +110,51 @@ void source_ask_to_end(struct source *s)
         source_cut(s);
 }
 
+/* Takes what has arrived already, and no more: a sender may go on for ever. */
+static void read_what_came(struct source *s)
+{
+    int waiting = 0;
+
+    if (ioctl(s->fd, FIONREAD, &waiting) != 0)
+        return;
+    while (waiting > 0 && s->end == INPUT_GOES_ON) {
+        size_t got = source_read(s, buf_reserve(&s->tail, (size_t)waiting), (size_t)waiting);
+        if (got == 0)
+            return;
+        buf_advance(&s->tail, got);
+        s->input->bytes += got;
+        waiting -= (int)got;
+    }
+}
+
+/* Has its sender ended, with nothing left to read? Then its last line is a line. */
+static void look_for_end(struct source *s)
+{
+    char byte;
+
+    if (s->end == INPUT_GOES_ON && s->kind == SOURCE_SOCKET &&
+        recv(s->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+        s->end = INPUT_ENDED;
+}
+
+/* The rest of a file is not lost, it is not read: it begins at a line's start. */
+static void forget_torn_line(struct source *s)
+{
+    const char *start = buf_data(&s->tail);
+    const char *end = memrchr(start, '\n', buf_length(&s->tail));
+
+    s->tail.tail = s->tail.head + (end == NULL ? 0 : (size_t)(end - start) + 1);
+    s->end = INPUT_ENDED;
+}
+
 void source_cut(struct source *s)
 {
+    if (s->end == INPUT_GOES_ON && s->kind == SOURCE_REGULAR) {
+        forget_torn_line(s);
+    } else if (s->end == INPUT_GOES_ON) {
+        read_what_came(s);
+        look_for_end(s);
+    }
     if (s->end == INPUT_GOES_ON)
         s->end = INPUT_BROKEN;
     source_unwatch(s);

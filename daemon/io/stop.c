@@ -19,16 +19,11 @@ static void begin_draining(struct daemon *d)
     d->step_since_ms = clock_mono().ms;
 }
 
-/* Grows with whatever is done: fates decided, results made, bytes written. */
+/* Grows with whatever is done: windows walked, bytes written. */
 static uint64_t moved(const struct daemon *d)
 {
-    const struct books *b = engine_books(d->engine);
-    uint64_t sum = b->results_rejected;
+    uint64_t sum = d->pump.work;
 
-    for (int s = 0; s < SIDES; s++)
-        sum += b->side[s].matched + b->side[s].unmatched;
-    for (int k = 0; k < RESULT_KINDS; k++)
-        sum += b->results[k];
     for (int i = 0; i < OUTPUTS; i++)
         sum += d->outputs[i].bytes_written;
     return sum;
@@ -52,6 +47,10 @@ static void tell_undelivered(struct daemon *d)
     if (results > 0)
         log_error("output: stopped with %s%llu results unwritten: nobody took them",
                   all ? "" : "more than ", (unsigned long long)results);
+    if (!all)
+        log_error("output: stopped with %llu left and %llu right records undecided",
+                  (unsigned long long)engine_held(d->engine, SIDE_LEFT),
+                  (unsigned long long)engine_held(d->engine, SIDE_RIGHT));
     d->outputs[OUTPUT_RESULTS].discarded += results;
     for (int i = 0; i < OUTPUTS; i++) {
         struct output *o = &d->outputs[i];
@@ -71,7 +70,8 @@ void stop_tick(struct daemon *d)
     if (d->step == DAEMON_ENDING && now_ms - d->step_since_ms >= STOP_ENDING_MS) {
         for (int s = 0; s < SIDES; s++)
             input_cut(&d->inputs[s]);
-        engine_lift_limit(d->engine); /* for the little that is read already */
+        engine_lift_limit(d->engine);                 /* for the little that is read already ... */
+        output_take_all(&d->outputs[OUTPUT_REJECTS]); /* ... good or bad */
         begin_draining(d);
     }
     if (d->step != DAEMON_DRAINING || d->stop_signals == 0)
@@ -90,9 +90,13 @@ void stop_turn(struct daemon *d)
 {
     /* Senders are being read to their end: what is held makes room, for time would end
      * for it a moment later anyway. */
-    if (d->step == DAEMON_ENDING && !engine_takes(d->engine))
+    if (d->step == DAEMON_ENDING && !engine_takes(d->engine)) {
+        if (!d->flush_told)
+            log_warning("state is full: what is held is decided now, before its window's end");
+        d->flush_told = true;
         engine_flush(d->engine);
-    if (d->inputs[SIDE_LEFT].header_fault || d->inputs[SIDE_RIGHT].header_fault ||
+    }
+    if (d->inputs[SIDE_LEFT].fault || d->inputs[SIDE_RIGHT].fault ||
         d->outputs[OUTPUT_RESULTS].failed || d->outputs[OUTPUT_REJECTS].failed) {
         d->status = 1;
         d->step = DAEMON_STOPPED;

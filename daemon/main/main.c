@@ -48,7 +48,7 @@ static const char help[] =
     "  -t, --check                   check only: print the configuration in force\n"
     "  -f, --flink                   export only: print a Flink SQL script\n"
     "  -v, --verbose                 more log lines (connections too)\n"
-    "  -q, --quiet                   warnings and errors only\n"
+    "  -q, --quiet                   warnings, errors and the ready line only\n"
     "  -h, --help                    this text\n"
     "  -V, --version                 the version\n"
     "\n"
@@ -207,13 +207,28 @@ static int act(const struct arguments *a, struct config *c)
     return daemon_run(&daemon, c);
 }
 
+/* With 0, 1 or 2 closed, the next thing opened would take that place, and log lines or
+ * results would go where nobody meant them to. */
+static void fill_standard_fds(void)
+{
+    int fd;
+
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd > STDERR_FILENO)
+        close(fd);
+}
+
 int main(int argc, char **argv)
 {
     struct arguments arguments = {.level = LOG_LEVEL_INFO};
     struct buf text = BUF_EMPTY;
     struct config *config;
-    int status = read_arguments(argc, argv, &arguments);
+    int status;
 
+    fill_standard_fds();
+    status = read_arguments(argc, argv, &arguments);
     if (status >= 0) {
         mem_free(arguments.overrides);
         return status;

@@ -7,7 +7,9 @@
 #ifndef CODEC_TEXT_H
 #define CODEC_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -39,5 +41,12 @@ void text_append_json(struct buf *to, struct bytes text);
 
 /* A number whose text may have leading zeros, which JSON has not. */
 char *text_write_json_number(char *to, struct bytes text);
+
+/* --- rows that were written, found again --- */
+
+/* The bytes up to the end of the last whole row; `rows` starts at a row's start.
+ * `quoted`: a LF within quotes ends none (CSV). */
+size_t text_rows_end(struct bytes rows, bool quoted);
+uint64_t text_rows_count(struct bytes rows, bool quoted); /* whole ones */
 
 #endif

@@ -54,7 +54,9 @@ struct daemon {
     uint64_t turns;
     bool unbalanced; /* the books did not balance: said once */
     unsigned ticks;
-    bool hold_told; /* the log has that inputs are held back */
+    bool flush_told;  /* that a stop had to decide early */
+    bool absent_told; /* that results wait for a subscriber */
+    bool hold_told;   /* the log has that inputs are held back */
 };
 
 /* Runs the join until it ends. Returns the exit status. */

@@ -25,15 +25,17 @@ struct input {
     bool listening;
     struct list sources; /* of struct source, owned */
     size_t source_count;
-    uint64_t bytes;    /* read */
-    bool stopping;     /* takes no new sources */
-    bool header_fault; /* a file without a usable header: the start has failed */
+    uint64_t bytes; /* read */
+    bool stopping;  /* takes no new sources */
+    bool fault;     /* a file that cannot be read, or has no usable header: ends with 1 */
     struct log_limit bad_records;
 };
 
 /* Opens the socket or the file; nothing is read yet. False: an error is logged. */
 bool input_open(struct input *in, struct event_base *base, struct pump *pump,
                 const struct input_config *c, enum side side);
+/* Lets reading begin, when all that takes what is read is open too. */
+void input_start(struct input *in);
 void input_close(struct input *in);
 
 /* A source has come to its end and all its bytes are dealt with. */

@@ -42,6 +42,9 @@ bool listener_open(struct listener *l, struct event_base *base, const struct end
                    const char *section, listener_accept *accept, void *owner);
 void listener_close(struct listener *l);
 
+/* Takes all that wait in the queue, for closing the socket would reset them. */
+void listener_take_all(struct listener *l);
+
 /* One of the connections that were accepted is closed. */
 void listener_gone(struct listener *l);
 

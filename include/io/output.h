@@ -43,14 +43,17 @@ struct output {
     uint64_t row_count; /* in rows */
     struct buf kept;    /* of the last subscriber: for the next */
     uint64_t bytes_written, discarded;
-    bool trouble_told; /* in the log: a file refuses */
-    bool failed;       /* standard output or a pipe has closed: it can never go on */
+    bool takes_all;     /* see output_take_all() */
+    int standard_flags; /* of standard output, to be put back; -1: not changed */
+    bool trouble_told;  /* in the log: a file refuses */
+    bool failed;        /* standard output or a pipe has closed: it can never go on */
 };
 
 /* False: cannot be opened, an error is logged. An output that is not configured
- * opens, always has room, and takes rows for nothing. */
+ * opens, always has room, and takes rows for nothing. Without make_files, what was not
+ * there is not made: the start has failed already. */
 bool output_open(struct output *o, struct event_base *base, const struct output_config *c,
-                 enum output_id id, const struct plan *plan);
+                 enum output_id id, const struct plan *plan, bool make_files);
 void output_close(struct output *o);
 
 /* How many bytes may be encoded between two commits; 0: nothing now. The last row may
@@ -65,6 +68,9 @@ static inline bool output_has_room(const struct output *o)
 /* False: the row cannot be made. Only with room. */
 bool output_result(struct output *o, const struct result *r);
 void output_fate(struct output *o, const struct fate_row *r);
+
+/* From now on there is always room: for the last rows before a stop. */
+void output_take_all(struct output *o);
 
 /* Gives what was encoded to the sinks, who write as much as they can. */
 void output_commit(struct output *o);

@@ -35,6 +35,7 @@ struct pump {
     char *bytes;                         /* owned; what sources are read into */
     struct result results[PUMP_RESULTS]; /* pulled, not yet encoded: from next on */
     size_t next, count;
+    uint64_t work;         /* fuel that results have taken so far */
     bool ended[SIDES];     /* told to the engine */
     int64_t held_since_ms; /* monotonic; 0: sources are not held back */
 };
@@ -58,6 +59,9 @@ bool pump_holds(const struct pump *p);
  * forgotten, up to PUMP_FORGET_FUEL of work. *ret_all: those were all. */
 #define PUMP_FORGET_FUEL 20000000
 uint64_t pump_forget_results(struct pump *p, bool *ret_all);
+
+/* Are there results that an output has not taken yet? */
+bool pump_results_wait(const struct pump *p);
 
 /* Both sides have ended and every result has been encoded. */
 bool pump_finished(const struct pump *p);

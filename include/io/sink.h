@@ -33,6 +33,8 @@ struct sink {
     size_t sent;        /* bytes of pending that are written: part of its first line */
     size_t header_left; /* bytes of pending, from its start, that are no results */
     struct event writable, readable, retry;
+    bool quoted;              /* rows are CSV: a LF within quotes ends none */
+    bool fin_seen;            /* the peer sends no more, and is not watched for it */
     bool waiting;             /* for writable, or for the retry */
     const char *trouble;      /* why a file refuses for now, or NULL */
     const char *dead;         /* why it will never take a byte again, or NULL */
@@ -62,7 +64,12 @@ static inline size_t sink_unwritten(const struct sink *s)
 /* Appends the results that are not wholly written to `to`. */
 void sink_keep(const struct sink *s, struct buf *to);
 
-/* A file: what is written from now on goes to `fd`. */
-void sink_replace_fd(struct sink *s, int fd);
+/* A file: what is pending, and all that follows, goes to `fd`, behind `first`, of which
+ * `header_bytes` are no results. */
+void sink_restart(struct sink *s, int fd, struct bytes first, size_t header_bytes);
+
+/* Has a peer that said FIN gone altogether (reset, or found dead by keepalive)? Then
+ * s->dead is set. */
+bool sink_is_gone(struct sink *s);
 
 #endif

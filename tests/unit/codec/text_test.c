@@ -212,6 +212,37 @@ static void numbers_lose_the_leading_zeros_that_json_has_not(void **state)
     }
 }
 
+static void written_rows_are_found_again(void **state)
+{
+    static const struct {
+        const char *rows;
+        bool quoted;
+        size_t end, count;
+    } rows[] = {
+        {"", true, 0, 0},
+        {"a,b", true, 0, 0},
+        {"a,b\n", true, 4, 1},
+        {"a,b\nc", true, 4, 1},
+        {"a\nb\nc\n", true, 6, 3},
+        {"\n\n", true, 2, 2},
+        {"a,\"b\nc\"\n", true, 8, 1},
+        {"a,\"b\nc\"\nd", true, 8, 1},
+        {"a,\"b\nc", true, 0, 0},
+        {"x\na,\"b\nc", true, 2, 1},
+        {"\"a\"\"\nb\"\nc\n", true, 10, 2},
+        {"\"\"\n\"\n\"\n", true, 7, 2},
+        {"{\"a\":\"\\\"\"}\n{\n", false, 13, 2},
+        {"a,\"b\nc", false, 5, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct bytes text = bytes_of(rows[i].rows);
+        assert_row(text_rows_end(text, rows[i].quoted) == rows[i].end, rows[i].rows);
+        assert_row(text_rows_count(text, rows[i].quoted) == rows[i].count, rows[i].rows);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +253,7 @@ int main(void)
         cmocka_unit_test(a_byte_to_escape_is_seen_at_any_place),
         cmocka_unit_test(jansson_reads_the_same_text),
         cmocka_unit_test(numbers_lose_the_leading_zeros_that_json_has_not),
+        cmocka_unit_test(written_rows_are_found_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
