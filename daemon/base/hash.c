@@ -1,11 +1,10 @@
 #include "base/hash.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "base/hash_inline.h"
 
 uint64_t hash_bytes(const void *p, size_t n, uint64_t seed)
 {
-    return XXH3_64bits_withSeed(p, n, seed);
+    return hash_bytes_inline(p, n, seed);
 }
 
 /* Multiplications carry low bits upwards, shifts bring high ones back down. */

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "base/hash_inline.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/slab.h"
@@ -167,7 +168,7 @@ static enum verdict where_says(const struct plan_side *p, enum side side,
 
 static uint32_t hash_key(const struct engine *e, struct bytes key)
 {
-    return (uint32_t)(hash_bytes(key.p, key.n, e->plan->hash_seed) >> 32);
+    return (uint32_t)(hash_bytes_inline(key.p, key.n, e->plan->hash_seed) >> 32);
 }
 
 /* What is to become of a row that decoded well; with HOLD, what is to be stored. */
