@@ -12,6 +12,8 @@
 
 /* Parts of a key are joined by what no record can contain. */
 #define KEY_SEPARATOR '\0'
+/* So many records are hashed, then stored: what storing touches is fetched meanwhile. */
+#define PLAIN_GROUP 16
 
 struct engine {
     const struct plan *plan;
@@ -172,8 +174,8 @@ static uint32_t hash_key(const struct engine *e, struct bytes key)
 }
 
 /* What is to become of a row that decoded well; with HOLD, what is to be stored. */
-static enum verdict judge_any(struct engine *e, enum side side, const struct batch *b,
-                              const struct row *row, struct record_parts *ret)
+static enum verdict judge(struct engine *e, enum side side, const struct batch *b,
+                          const struct row *row, struct record_parts *ret)
 {
     const struct plan_side *p = &e->plan->side[side];
     const struct bytes *fields = batch_row_fields(b, row);
@@ -203,21 +205,6 @@ static enum verdict judge_any(struct engine *e, enum side side, const struct bat
     return VERDICT_HOLD;
 }
 
-/* A verbatim line whose key is one of its fields, with nothing to ask: what most are. */
-static inline enum verdict judge(struct engine *e, enum side side, const struct batch *b,
-                                 const struct row *row, struct record_parts *ret)
-{
-    const struct bytes *key = batch_row_fields(b, row) + e->key_field[side];
-
-    if (!e->plain[side] || !row->verbatim || key->p == NULL)
-        return judge_any(e, side, b, row, ret);
-    ret->body = row->line;
-    ret->key = *key;
-    ret->flags = 0;
-    ret->hash = hash_key(e, *key);
-    return VERDICT_HOLD;
-}
-
 /* --- in --- */
 
 void engine_advance(struct engine *e, struct stream_time now)
@@ -241,7 +228,7 @@ static bool push_row(struct engine *e, enum side side, struct batch *b, struct r
     }
     switch (judge(e, side, b, row, &parts)) {
     case VERDICT_HOLD:
-        if (!e->operator->push(e->self, side, &parts, books->received, e->reached))
+        if (e->operator->push(e->self, side, &parts, 1, books->received, e->reached) == 0)
             return false;
         break;
     case VERDICT_REJECTED:
@@ -259,15 +246,56 @@ static bool push_row(struct engine *e, enum side side, struct batch *b, struct r
     return true;
 }
 
+/* Verbatim lines whose key is one of their fields, with nothing to ask: what most are.
+ * Gathers those that stand together. */
+static size_t gather_plain(const struct engine *e, enum side side, const struct batch *b,
+                           size_t from, struct record_parts *ret)
+{
+    size_t n = 0;
+
+    for (; n < PLAIN_GROUP && from + n < b->count; n++) {
+        const struct row *row = &b->rows[from + n];
+        const struct bytes *key = batch_row_fields(b, row) + e->key_field[side];
+        if (row->reject != REJECT_NONE || !row->verbatim || key->p == NULL)
+            break;
+        ret[n].body = row->line;
+        ret[n].key = *key;
+        ret[n].flags = 0;
+        ret[n].hash = hash_key(e, *key);
+    }
+    return n;
+}
+
+/* False: some did not fit. */
+static bool push_plain(struct engine *e, enum side side, const struct record_parts *parts, size_t n,
+                       size_t *at)
+{
+    struct books_side *books = &e->books.side[side];
+    size_t taken = e->operator->push(e->self, side, parts, n, books->received, e->reached);
+
+    books->received += taken;
+    *at += taken;
+    return taken == n;
+}
+
 size_t engine_push(struct engine *e, enum side side, struct batch *b, size_t from,
                    struct stream_time now)
 {
+    struct record_parts parts[PLAIN_GROUP];
     size_t i = from;
+    bool fits = true;
 
     assert(!e->ended[side]);
     engine_advance(e, now);
-    while (i < b->count && push_row(e, side, b, &b->rows[i]))
-        i++;
+    while (i < b->count && fits) {
+        size_t n = e->plain[side] ? gather_plain(e, side, b, i, parts) : 0;
+        if (n > 0) {
+            fits = push_plain(e, side, parts, n, &i);
+        } else {
+            fits = push_row(e, side, b, &b->rows[i]);
+            i += fits;
+        }
+    }
     if (from < b->count) {
         e->full = i < b->count;
         e->full_bytes = e->operator->state_bytes(e->self);

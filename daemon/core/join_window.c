@@ -205,16 +205,27 @@ static __attribute__((noinline)) bool push_and_grow(struct join_window *j, struc
     return true;
 }
 
-static bool join_window_push(void *self, enum side side, const struct record_parts *parts,
-                             uint64_t number, struct stream_time t)
+/* The ends of the partitions that records will go to. */
+static void fetch_tails(const struct window_log *l, const struct record_parts *parts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        __builtin_prefetch(l->parts[log_part_of(parts[i].hash, l->bits)].tail);
+}
+
+static size_t join_window_push(void *self, enum side side, const struct record_parts *parts,
+                               size_t n, uint64_t number, struct stream_time t)
 {
     struct join_window *j = self;
     struct window *w = window_of(j, t.ms);
 
     assert(w->end > j->reached.ms);
-    if (window_log_append_here(&w->side[side], parts, number))
-        return true;
-    return push_and_grow(j, w, side, parts, number);
+    fetch_tails(&w->side[side], parts, n);
+    for (size_t i = 0; i < n; i++) {
+        if (!window_log_append_here(&w->side[side], &parts[i], number + i) &&
+            !push_and_grow(j, w, side, &parts[i], number + i))
+            return i;
+    }
+    return n;
 }
 
 static void join_window_advance(void *self, struct stream_time now)

@@ -33,10 +33,10 @@ struct operator
     void *(*create)(const struct operator_context *c);
     void (*destroy)(void *self);
 
-    /* Stores a record of time `t`, number `number`. False: it does not fit into
-     * state; nothing has changed. */
-    bool (*push)(void *self, enum side side, const struct record_parts *parts, uint64_t number,
-                 struct stream_time t);
+    /* Stores `n` records of time `t`, with numbers from `number` on. Returns how many
+     * fitted into state; nothing has changed for the others. */
+    size_t (*push)(void *self, enum side side, const struct record_parts *parts, size_t n,
+                   uint64_t number, struct stream_time t);
     /* Time has come to `now`; STREAM_TIME_MAX: nothing will follow. */
     void (*advance)(void *self, struct stream_time now);
 

@@ -117,7 +117,7 @@ static inline bool push_line(struct join_fixture *f, enum side side, int64_t t, 
         parts.key = BYTES_NULL;
         parts.flags = RECORD_NULL_KEY;
     }
-    taken = op->push(f->join, side, &parts, number, (struct stream_time){t});
+    taken = op->push(f->join, side, &parts, 1, number, (struct stream_time){t}) == 1;
     f->books.side[side].received += taken;
     return taken;
 }
