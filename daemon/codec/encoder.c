@@ -375,13 +375,6 @@ bool encoder_result(struct encoder *e, const struct result *r, struct buf *to)
     return true;
 }
 
-static void append_csv(struct buf *to, struct bytes text, const struct csv_style *style)
-{
-    char *start = buf_reserve(to, text_csv_room(text.n));
-
-    buf_advance(to, (size_t)(text_write_csv(start, text, style) - start));
-}
-
 void encoder_header(const struct encoder *e, struct buf *to)
 {
     const struct expr_list *select = &e->format->select;
@@ -390,7 +383,7 @@ void encoder_header(const struct encoder *e, struct buf *to)
         return;
     for (size_t i = 0; i < select->count; i++) {
         buf_append_bytes(to, e->columns[i].lead);
-        append_csv(to, bytes_of(select->items[i].name), &e->style);
+        text_append_csv(to, bytes_of(select->items[i].name), &e->style);
     }
     buf_append_char(to, '\n');
 }

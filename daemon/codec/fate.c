@@ -7,18 +7,6 @@
 
 static const char *const names[COLUMNS] = {"side", "reason", "detail", "time", "line"};
 
-static void append_csv_field(struct buf *to, struct bytes text, const struct csv_style *style)
-{
-    char *start;
-
-    if (text.p == NULL) {
-        buf_append_bytes(to, style->null_text);
-        return;
-    }
-    start = buf_reserve(to, text_csv_room(text.n));
-    buf_advance(to, (size_t)(text_write_csv(start, text, style) - start));
-}
-
 static void append_csv(struct buf *to, const struct bytes *texts, const struct output_format *f)
 {
     const struct csv_style style = {f->delimiter, f->null_text};
@@ -26,7 +14,10 @@ static void append_csv(struct buf *to, const struct bytes *texts, const struct o
     for (size_t i = 0; i < COLUMNS; i++) {
         if (i > 0)
             buf_append_char(to, f->delimiter);
-        append_csv_field(to, texts[i], &style);
+        if (texts[i].p == NULL)
+            buf_append_bytes(to, style.null_text);
+        else
+            text_append_csv(to, texts[i], &style);
     }
     buf_append_char(to, '\n');
 }

@@ -123,6 +123,13 @@ static char *write_escaped(char *to, char c)
 }
 
 /* ASCII that stands for itself in a string. */
+void text_append_csv(struct buf *to, struct bytes text, const struct csv_style *style)
+{
+    char *start = buf_reserve(to, text_csv_room(text.n));
+
+    buf_advance(to, (size_t)(text_write_csv(start, text, style) - start));
+}
+
 static bool is_json_plain(char c)
 {
     return (unsigned char)c >= 0x20 && (unsigned char)c < 0x80 && c != '"' && c != '\\';

@@ -97,14 +97,13 @@ void engine_free(struct engine *e)
 
 enum verdict { VERDICT_HOLD, VERDICT_REJECTED, VERDICT_FILTERED, VERDICT_UNMATCHED };
 
-static bool append_as_double(struct buf *key, const struct value *v)
+static void append_as_double(struct buf *key, const struct value *v)
 {
     double number = v->type == TYPE_BIGINT ? (double)v->bigint : v->real;
 
     if (number == 0)
         number = 0; /* -0 = 0 */
     buf_advance(key, number_write_double(number, buf_reserve(key, NUMBER_TEXT_MAX)));
-    return true;
 }
 
 static void append_text(struct buf *key, const struct expr *e, const struct bytes *fields,

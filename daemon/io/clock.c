@@ -20,9 +20,14 @@ int64_t clock_wall_ms(void)
     return read_us(CLOCK_REALTIME) / 1000;
 }
 
+int64_t clock_mono_us(void)
+{
+    return read_us(CLOCK_MONOTONIC);
+}
+
 struct mono_time clock_mono(void)
 {
-    return (struct mono_time){read_us(CLOCK_MONOTONIC) / 1000};
+    return (struct mono_time){clock_mono_us() / 1000};
 }
 
 int64_t clock_thread_cpu_us(void)

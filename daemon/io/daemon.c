@@ -8,6 +8,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "io/file.h"
 #include "io/log.h"
 #include "io/report.h"
 #include "io/service.h"
@@ -81,15 +82,13 @@ static bool file_differs(const struct daemon *d)
 {
     struct buf text = BUF_EMPTY;
     bool differs;
-    ssize_t n;
     int fd = open(d->config->path, O_RDONLY | O_CLOEXEC);
 
     if (fd < 0)
         return false;
-    while ((n = read(fd, buf_reserve(&text, 65536), 65536)) > 0)
-        buf_advance(&text, (size_t)n);
+    differs = file_read_all(fd, CONFIG_BYTES_MAX, &text);
     close(fd);
-    differs = config_text_differs(d->config, buf_bytes(&text));
+    differs = differs && config_text_differs(d->config, buf_bytes(&text));
     buf_done(&text);
     return differs;
 }

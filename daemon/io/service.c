@@ -1,10 +1,10 @@
 #include "io/service.h"
 
 #include <systemd/sd-daemon.h>
-#include <time.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "io/clock.h"
 
 void service_ready(void)
 {
@@ -18,11 +18,7 @@ void service_stopping(void)
 
 void service_reloading(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld",
-               (long long)t.tv_sec * 1000000 + t.tv_nsec / 1000);
+    sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", (long long)clock_mono_us());
 }
 
 /* A line end in the text would be taken for another assignment. */

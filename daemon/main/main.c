@@ -18,12 +18,11 @@
 #include "config/config.h"
 #include "core/plan.h"
 #include "io/daemon.h"
+#include "io/file.h"
 #include "io/log.h"
 
 #define EXIT_USAGE  64
 #define EXIT_CONFIG 78
-/* No configuration is larger; a mistaken path to a huge file is found out early. */
-#define CONFIG_BYTES_MAX (1 << 20)
 
 struct arguments {
     const char *path;
@@ -126,7 +125,7 @@ static int read_arguments(int argc, char **argv, struct arguments *ret)
 static bool read_file(const char *path, struct buf *ret)
 {
     struct stat st;
-    ssize_t n = 0;
+    bool good;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
 
     if (fd < 0 || fstat(fd, &st) != 0) {
@@ -138,15 +137,13 @@ static bool read_file(const char *path, struct buf *ret)
         close(fd);
         return false;
     }
-    while (buf_length(ret) <= CONFIG_BYTES_MAX &&
-           (n = read(fd, buf_reserve(ret, 65536), 65536)) > 0)
-        buf_advance(ret, (size_t)n);
-    if (n < 0)
+    good = file_read_all(fd, CONFIG_BYTES_MAX, ret);
+    if (!good)
         fprintf(stderr, "joind: cannot read %s: %s\n", path, strerror(errno));
     else if (buf_length(ret) > CONFIG_BYTES_MAX)
         fprintf(stderr, "joind: %s has more than 1 MiB: this is no configuration\n", path);
     close(fd);
-    return n >= 0 && buf_length(ret) <= CONFIG_BYTES_MAX;
+    return good && buf_length(ret) <= CONFIG_BYTES_MAX;
 }
 
 static void print_faults(struct diag *diag)

@@ -30,6 +30,9 @@ static inline size_t text_csv_room(size_t n)
  * it would read as NULL. */
 char *text_write_csv(char *to, struct bytes text, const struct csv_style *style);
 
+/* The same, at the end of a buffer. */
+void text_append_csv(struct buf *to, struct bytes text, const struct csv_style *style);
+
 static inline size_t text_json_room(size_t n)
 {
     return 6 * n + 2;

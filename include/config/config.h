@@ -98,6 +98,9 @@ struct config_source {
     size_t override_count;
 };
 
+/* No configuration is larger: a mistaken path to a huge file is found out early. */
+#define CONFIG_BYTES_MAX (1 << 20)
+
 /* NULL: diag says why, all of it. */
 struct config *config_read(const struct config_source *source, struct diag *diag);
 void config_free(struct config *c);

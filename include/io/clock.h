@@ -25,6 +25,7 @@ void clock_init(struct clock *c);
 struct stream_time clock_now(struct clock *c);
 
 struct mono_time clock_mono(void);
+int64_t clock_mono_us(void);       /* as the service manager wants it */
 int64_t clock_wall_ms(void);       /* for log lines and stamps only */
 int64_t clock_thread_cpu_us(void); /* CPU time that this thread has used */
 
