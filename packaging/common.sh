@@ -4,7 +4,7 @@
 export LC_ALL=C.UTF-8
 
 # Debian 12's names. gcc does not bring the C library's headers along by itself.
-build_packages=(gcc libc6-dev meson ninja-build pkg-config
+build_packages=(gcc libc6-dev meson ninja-build pkg-config libunistring-dev
     libevent-dev libcsv-dev libinih-dev libsystemd-dev libxxhash-dev)
 # `telnet` is the name of an empty package that brings inetutils-telnet.
 demo_packages=(netcat-openbsd inetutils-telnet curl)

@@ -1,201 +1,385 @@
-#include "core/expr.h"
+#include <stdio.h>
 
-#include "core/expr_lexer.h"
+#include "core/expr_inner.h"
 
-#define NAMES_SHOWN_MAX 30 /* in a message: who has more fields knows where they stand */
+struct binder {
+    const struct expr_scope *scope;
+    struct expr_fault *fault;
+};
 
-/* --- finding --- */
+/* --- types --- */
 
-static bool find_side(const struct expr_scope *scope, const char *name, enum side *ret)
+static enum value_type class_of(const struct expr *e)
 {
-    for (int s = 0; s < SIDES; s++)
-        if (scope->schemas[s] != NULL && strcmp(scope->schemas[s]->name, name) == 0) {
-            *ret = (enum side)s;
-            return true;
-        }
-    return false;
+    return value_type_class(e->type);
 }
 
-static bool find_in(struct expr *e, const struct expr_scope *scope, enum side side,
-                    struct bytes name)
+static bool is_number(enum value_type class)
 {
-    const struct schema *schema = scope->schemas[side];
-    size_t field;
-
-    if (schema == NULL || !schema_find(schema, name, &field))
-        return false;
-    e->side = side;
-    e->field = field;
-    e->type = schema->fields[field].type;
-    return true;
+    return class == TYPE_BIGINT || class == TYPE_DOUBLE;
 }
 
-enum found { FOUND_NONE, FOUND_ONE, FOUND_BOTH };
-
-/* Unless it is FOUND_ONE, what `e` is bound to means nothing. */
-static enum found find_in_any(struct expr *e, const struct expr_scope *scope, struct bytes name)
+/* A number with a unit: not of a plain class, and no RFC 3339 text. */
+static bool is_epoch(enum value_type t)
 {
-    bool right = find_in(e, scope, SIDE_RIGHT, name);
-    bool left = find_in(e, scope, SIDE_LEFT, name);
+    return value_type_class(t) != t;
+}
 
-    if (left && right)
-        return FOUND_BOTH;
-    return left || right ? FOUND_ONE : FOUND_NONE;
+/* To a bare null, and to what is made of nothing else. */
+static void give_type(struct expr *e, enum value_type t)
+{
+    if (!e->untyped)
+        return;
+    e->untyped = false;
+    e->type = t;
+    e->value.type = value_type_class(t);
+    for (size_t i = 0; i < e->part_count; i++)
+        give_type(e->parts[i], t);
+}
+
+static void give_types(struct expr *e, enum value_type t)
+{
+    for (size_t i = 0; i < e->part_count; i++)
+        give_type(e->parts[i], t);
 }
 
 /* --- faults --- */
 
-/* For a scope of one side that side, else NULL. */
-static const struct schema *only_schema(const struct expr_scope *scope)
+static const char *argument_word(enum expr_argument a)
 {
-    const struct schema *left = scope->schemas[SIDE_LEFT], *right = scope->schemas[SIDE_RIGHT];
-
-    if (left != NULL && right != NULL)
-        return NULL;
-    return left != NULL ? left : right;
-}
-
-/* Appends the schema's fields to a list that has `shown` names, and returns how many it has. */
-static size_t list_fields(const struct schema *s, bool qualified, size_t shown, struct buf *to)
-{
-    for (size_t i = 0; i < s->count && shown <= NAMES_SHOWN_MAX; i++, shown++) {
-        if (shown > 0)
-            buf_append_text(to, ", ");
-        if (shown == NAMES_SHOWN_MAX)
-            buf_append_text(to, "...");
-        else
-            expr_write_field(qualified ? s->name : NULL, s->fields[i].name, to);
+    switch (a) {
+    case ARGUMENT_STRING:
+        return "string";
+    case ARGUMENT_BIGINT:
+        return "bigint";
+    case ARGUMENT_NUMBER:
+        return "number";
+    case ARGUMENT_BOOLEAN:
+        return "condition";
+    case ARGUMENT_ANY:
+        break;
     }
-    return shown;
+    return "value";
 }
 
-/* `within` NULL: of all sides. */
-static bool no_field(const struct expr *e, const struct expr_scope *scope, const char *name,
-                     const struct schema *within, struct expr_fault *ret_fault)
+/* What to do about a part that is of another type; "" if there is nothing to do. */
+static const char *advice(enum expr_argument wanted, const struct expr *part)
 {
-    const struct schema *one = within != NULL ? within : only_schema(scope);
-    struct buf names = BUF_EMPTY;
-
-    if (one != NULL) {
-        if (only_schema(scope) == NULL) {
-            buf_append_text(&names, " of ");
-            expr_write_name(bytes_of(one->name), &names);
-        }
-        buf_append_text(&names, ": ");
-        list_fields(one, false, 0, &names);
-    } else {
-        size_t shown = 0;
-        buf_append_text(&names, ": ");
-        for (int s = 0; s < SIDES; s++)
-            if (scope->schemas[s] != NULL)
-                shown = list_fields(scope->schemas[s], true, shown, &names);
+    switch (wanted) {
+    case ARGUMENT_STRING:
+        return " (cast it: cast(x as string))";
+    case ARGUMENT_BIGINT:
+    case ARGUMENT_NUMBER:
+        if (part->type == TYPE_TIMESTAMP)
+            return " (cast it, as in cast(x as timestamp_ms), or give the field an epoch type)";
+        return wanted == ARGUMENT_NUMBER && part->type == TYPE_STRING
+                   ? " (cast it: cast(x as double))"
+                   : " (cast it: cast(x as bigint))";
+    case ARGUMENT_BOOLEAN:
+        return " (a condition is a boolean: compare it with something)";
+    case ARGUMENT_ANY:
+        break;
     }
-    expr_fault_at(ret_fault, e->offset, "no field \"%s\" (fields%s)", name, buf_text(&names));
-    buf_done(&names);
-    return false;
+    return "";
 }
 
-static bool no_side(const struct expr *e, const struct expr_scope *scope,
-                    struct expr_fault *ret_fault)
+static bool is_argument(enum expr_argument wanted, enum value_type class)
 {
-    const struct schema *one = only_schema(scope);
-    struct buf names = BUF_EMPTY;
-
-    if (one != NULL) {
-        expr_write_name(bytes_of(one->name), &names);
-        expr_fault_at(ret_fault, e->offset, "no side \"%s\" here (only %s)", e->qualifier,
-                      buf_text(&names));
-    } else {
-        for (int s = 0; s < SIDES && scope->schemas[s] != NULL; s++) {
-            if (s > 0)
-                buf_append_text(&names, ", ");
-            expr_write_name(bytes_of(scope->schemas[s]->name), &names);
-        }
-        expr_fault_at(ret_fault, e->offset, "no side \"%s\" (sides: %s)", e->qualifier,
-                      buf_text(&names));
+    switch (wanted) {
+    case ARGUMENT_STRING:
+        return class == TYPE_STRING;
+    case ARGUMENT_BIGINT:
+        return class == TYPE_BIGINT;
+    case ARGUMENT_NUMBER:
+        return is_number(class);
+    case ARGUMENT_BOOLEAN:
+        return class == TYPE_BOOLEAN;
+    case ARGUMENT_ANY:
+        break;
     }
-    buf_done(&names);
-    return false;
+    return true;
 }
 
-static bool in_both(const struct expr *e, const struct expr_scope *scope, const char *name,
-                    struct expr_fault *ret_fault)
+/* `what` asks for the part to be such a value. */
+static bool want(struct binder *b, struct expr *part, enum expr_argument wanted, const char *what)
 {
-    struct buf left = BUF_EMPTY, right = BUF_EMPTY;
+    static const enum value_type types[] = {
+        [ARGUMENT_ANY] = TYPE_STRING,      [ARGUMENT_STRING] = TYPE_STRING,
+        [ARGUMENT_BIGINT] = TYPE_BIGINT,   [ARGUMENT_NUMBER] = TYPE_BIGINT,
+        [ARGUMENT_BOOLEAN] = TYPE_BOOLEAN,
+    };
 
-    expr_write_field(scope->schemas[SIDE_LEFT]->name, name, &left);
-    expr_write_field(scope->schemas[SIDE_RIGHT]->name, name, &right);
-    expr_fault_at(ret_fault, e->offset, "\"%s\" is in both sides: write %s or %s", name,
-                  buf_text(&left), buf_text(&right));
-    buf_done(&left);
-    buf_done(&right);
-    return false;
-}
-
-/* Names of interface.md section 3 that are no fields. */
-static bool is_name_to_come(const char *name)
-{
-    static const char *const names[] = {"window_start", "window_end", "left_time", "right_time",
-                                        "result_id"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
-}
-
-/* --- binding --- */
-
-static bool bind_bare(struct expr *e, const struct expr_scope *scope, struct expr_fault *ret_fault)
-{
-    switch (find_in_any(e, scope, bytes_of(e->name))) {
-    case FOUND_ONE:
+    give_type(part, types[wanted]);
+    if (is_argument(wanted, class_of(part)))
         return true;
-    case FOUND_BOTH:
-        return in_both(e, scope, e->name, ret_fault);
-    case FOUND_NONE:
-        break;
-    }
-    if (is_name_to_come(e->name))
-        return expr_fault_at(ret_fault, e->offset,
-                             "not in this version: \"%s\" (only fields are built yet)", e->name);
-    return no_field(e, scope, e->name, NULL, ret_fault);
+    return expr_fault_at(b->fault, part->offset, "\"%s\" takes a %s here, and this is a %s%s", what,
+                         argument_word(wanted), value_type_name(part->type), advice(wanted, part));
 }
 
-/* `a.b`: the field b of the side a; else the field whose name is `a.b`, a path into
- * a JSON object. */
-static bool bind_qualified(struct expr *e, const struct expr_scope *scope,
-                           struct expr_fault *ret_fault)
+static bool want_all(struct binder *b, struct expr *e, enum expr_argument wanted, const char *what)
 {
-    struct buf path = BUF_EMPTY;
-    enum side side;
-    bool side_known = find_side(scope, e->qualifier, &side);
-    bool ok = true;
+    for (size_t i = 0; i < e->part_count; i++)
+        if (!want(b, e->parts[i], wanted, what))
+            return false;
+    return true;
+}
 
-    if (side_known && find_in(e, scope, side, bytes_of(e->name)))
-        return true;
-    buf_printf(&path, "%s.%s", e->qualifier, e->name);
-    switch (find_in_any(e, scope, buf_bytes(&path))) {
-    case FOUND_ONE:
-        break;
-    case FOUND_BOTH:
-        ok = in_both(e, scope, buf_text(&path), ret_fault);
-        break;
-    case FOUND_NONE:
-        ok = side_known ? no_field(e, scope, e->name, scope->schemas[side], ret_fault)
-                        : no_side(e, scope, ret_fault);
-        break;
+/* Which cast would make the two types go together; VALUE_TYPES: none. */
+static int cast_for(enum value_type a, enum value_type b)
+{
+    if (a == TYPE_STRING || b == TYPE_STRING)
+        return (int)(a == TYPE_STRING ? b : a);
+    if (a == TYPE_TIMESTAMP || b == TYPE_TIMESTAMP) {
+        enum value_type other = a == TYPE_TIMESTAMP ? b : a;
+        if (other == TYPE_BOOLEAN)
+            return VALUE_TYPES;
+        return is_epoch(other) ? TYPE_TIMESTAMP : TYPE_TIMESTAMP_MS;
     }
-    buf_done(&path);
-    return ok;
+    return TYPE_BIGINT; /* a boolean and a number */
+}
+
+/* `what`: "cannot be compared with", "does not go together with" */
+static bool unlike(struct binder *b, const struct expr *first, const struct expr *second,
+                   const char *what)
+{
+    int cast = cast_for(first->type, second->type);
+    char hint[64] = "";
+
+    if (cast != VALUE_TYPES)
+        snprintf(hint, sizeof(hint), "; cast one: cast(x as %s)",
+                 value_type_name((enum value_type)cast));
+    return expr_fault_at(b->fault, second->offset, "a %s %s a %s%s", value_type_name(first->type),
+                         what, value_type_name(second->type), hint);
+}
+
+/* --- parts that go together --- */
+
+/* All parts from the second on are compared with the first. */
+static bool bind_comparison(struct binder *b, struct expr *e)
+{
+    struct expr *first = e->parts[0];
+
+    for (size_t i = 1; i < e->part_count; i++)
+        if (!e->parts[i]->untyped) /* the first that is typed decides */
+            give_type(first, e->parts[i]->type);
+    give_type(first, TYPE_STRING);
+    for (size_t i = 1; i < e->part_count; i++) {
+        struct expr *part = e->parts[i];
+        give_type(part, first->type);
+        if (!value_types_comparable(first->type, part->type))
+            return unlike(b, first, part, "cannot be compared with");
+    }
+    return true;
+}
+
+/* The type of values of either type. */
+static enum value_type common_type(enum value_type a, enum value_type b)
+{
+    if (a == b)
+        return a;
+    a = value_type_class(a);
+    b = value_type_class(b);
+    return a == b ? a : TYPE_DOUBLE;
+}
+
+/* What the result may be: all parts of coalesce, least and greatest; of case every
+ * second one, and else. */
+static bool is_choice(const struct expr *e, size_t part)
+{
+    return e->kind != EXPR_CASE || part % 2 == 1 || part == e->part_count - 1;
+}
+
+/* Sets the type that all choices agree on; choices without one get it. */
+static bool bind_choices(struct binder *b, struct expr *e)
+{
+    const struct expr *first = NULL;
+
+    for (size_t i = 0; i < e->part_count; i++) {
+        const struct expr *part = e->parts[i];
+        if (!is_choice(e, i) || part->untyped)
+            continue;
+        if (first == NULL) {
+            first = part;
+            e->type = part->type;
+        } else if (!value_types_comparable(e->type, part->type)) {
+            return unlike(b, first, part, "does not go together with");
+        }
+        e->type = common_type(e->type, part->type);
+    }
+    e->untyped = first == NULL;
+    if (e->untyped)
+        e->type = TYPE_STRING;
+    else
+        give_types(e, e->type);
+    return true;
+}
+
+static bool bind_case(struct binder *b, struct expr *e)
+{
+    for (size_t i = 0; i + 1 < e->part_count; i += 2)
+        if (!want(b, e->parts[i], ARGUMENT_BOOLEAN, "when"))
+            return false;
+    return bind_choices(b, e);
+}
+
+/* The type is that of the first. */
+static bool bind_nullif(struct binder *b, struct expr *e)
+{
+    struct expr *first = e->parts[0], *second = e->parts[1];
+
+    e->untyped = first->untyped && second->untyped;
+    if (!e->untyped && !bind_comparison(b, e))
+        return false;
+    e->type = first->type;
+    return true;
+}
+
+/* --- operators --- */
+
+/* The unit stays with what is moved by a plain number. */
+static enum value_type sum_type(const struct expr *e, enum value_type class)
+{
+    enum value_type a = e->parts[0]->type, b = e->parts[1]->type;
+
+    if (is_epoch(a) && !is_epoch(b) && value_type_class(a) == class)
+        return a;
+    if (is_epoch(b) && !is_epoch(a) && value_type_class(b) == class && e->sign == SIGN_PLUS)
+        return b;
+    return class;
+}
+
+static bool bind_arithmetic(struct binder *b, struct expr *e)
+{
+    struct expr *first = e->parts[0], *second = e->parts[1];
+    bool whole = e->sign == SIGN_MODULO;
+
+    if (!whole && !first->untyped)
+        give_type(second, class_of(first));
+    if (!whole && !second->untyped)
+        give_type(first, class_of(second));
+    if (!want_all(b, e, whole ? ARGUMENT_BIGINT : ARGUMENT_NUMBER, sign_text(e->sign)))
+        return false;
+    e->type = common_type(class_of(first), class_of(second));
+    if (e->sign == SIGN_PLUS || e->sign == SIGN_MINUS)
+        e->type = sum_type(e, e->type);
+    return true;
+}
+
+static bool bind_negation(struct binder *b, struct expr *e)
+{
+    if (!want(b, e->parts[0], ARGUMENT_NUMBER, "-"))
+        return false;
+    e->type = class_of(e->parts[0]);
+    return true;
+}
+
+static bool bind_condition(struct binder *b, struct expr *e)
+{
+    const char *what = e->kind == EXPR_AND ? "and" : e->kind == EXPR_OR ? "or" : "not";
+
+    e->type = TYPE_BOOLEAN;
+    return want_all(b, e, ARGUMENT_BOOLEAN, what);
+}
+
+static bool bind_predicate(struct binder *b, struct expr *e)
+{
+    e->type = TYPE_BOOLEAN;
+    switch (e->kind) {
+    case EXPR_LIKE:
+        return want_all(b, e, ARGUMENT_STRING, "like");
+    case EXPR_IS_NULL:
+        give_type(e->parts[0], TYPE_STRING);
+        return true;
+    default:
+        return bind_comparison(b, e);
+    }
+}
+
+static bool bind_cast(struct binder *b, struct expr *e)
+{
+    struct expr *part = e->parts[0];
+
+    give_type(part, e->type);
+    if (expr_cast_exists(part->type, e->type))
+        return true;
+    return expr_fault_at(b->fault, part->offset, "a %s cannot be cast to %s",
+                         value_type_name(part->type), value_type_name(e->type));
+}
+
+/* --- functions --- */
+
+static bool bind_call(struct binder *b, struct expr *e)
+{
+    const struct expr_function_row *f = &expr_functions[e->function];
+
+    if (e->function == FUNCTION_NULLIF)
+        return bind_nullif(b, e);
+    if (f->result == RESULT_COMMON)
+        return bind_choices(b, e);
+    for (size_t i = 0; i < e->part_count; i++) {
+        size_t column = i < EXPR_ARGUMENTS_FEW ? i : EXPR_ARGUMENTS_FEW - 1;
+        if (!want(b, e->parts[i], f->arguments[column], f->name))
+            return false;
+    }
+    e->type = f->result == RESULT_STRING   ? TYPE_STRING
+              : f->result == RESULT_BIGINT ? TYPE_BIGINT
+                                           : class_of(e->parts[0]);
+    return true;
+}
+
+/* --- the tree --- */
+
+static bool bind_node(struct binder *b, struct expr *e)
+{
+    switch (e->kind) {
+    case EXPR_FIELD:
+    case EXPR_TIME:
+    case EXPR_WINDOW:
+        return expr_bind_name(e, b->scope, b->fault);
+    case EXPR_LITERAL:
+        e->untyped = e->value.null;
+        if (e->untyped)
+            e->type = e->value.type = TYPE_STRING;
+        return true;
+    case EXPR_NEGATE:
+        return bind_negation(b, e);
+    case EXPR_ARITHMETIC:
+        return bind_arithmetic(b, e);
+    case EXPR_CONCAT:
+        e->type = TYPE_STRING;
+        return want_all(b, e, ARGUMENT_STRING, "||");
+    case EXPR_AND:
+    case EXPR_OR:
+    case EXPR_NOT:
+        return bind_condition(b, e);
+    case EXPR_COMPARE:
+    case EXPR_IS_NULL:
+    case EXPR_IN:
+    case EXPR_BETWEEN:
+    case EXPR_LIKE:
+        return bind_predicate(b, e);
+    case EXPR_CASE:
+        return bind_case(b, e);
+    case EXPR_CAST:
+        return bind_cast(b, e);
+    case EXPR_CALL:
+        return bind_call(b, e);
+    }
+    return false;
+}
+
+static bool bind(struct binder *b, struct expr *e)
+{
+    e->untyped = false;
+    for (size_t i = 0; i < e->part_count; i++)
+        if (!bind(b, e->parts[i]))
+            return false;
+    return bind_node(b, e);
 }
 
 bool expr_bind(struct expr *e, const struct expr_scope *scope, struct expr_fault *ret_fault)
 {
-    switch (e->kind) {
-    case EXPR_FIELD:
-        return e->qualifier != NULL ? bind_qualified(e, scope, ret_fault)
-                                    : bind_bare(e, scope, ret_fault);
-    }
-    return false;
+    struct binder b = {scope, ret_fault};
+
+    return bind(&b, e);
 }

@@ -1,4 +1,4 @@
-#include "core/expr_lexer.h"
+#include "core/expr_inner.h"
 
 #include <stdarg.h>
 
@@ -72,6 +72,20 @@ static void skip(struct lexer *l, bool (*of_kind)(char))
         l->at++;
 }
 
+const char *keyword_text(enum keyword k)
+{
+    return keywords[k];
+}
+
+/* The first of two spellings, <> and !=, is the standard's. */
+const char *sign_text(enum operator_sign sign)
+{
+    for (size_t i = 0; i < SYMBOLS; i++)
+        if (symbols[i].sign == sign && sign != SIGN_NONE)
+            return symbols[i].text;
+    return "";
+}
+
 enum keyword keyword_of(struct bytes word)
 {
     for (int k = KEYWORD_NONE + 1; k < KEYWORDS; k++)
@@ -116,6 +130,16 @@ static bool read_number(struct lexer *l, struct token *t, struct expr_fault *ret
                          (int)(l->at - t->offset), l->text.p + t->offset);
 }
 
+/* `quoted`: with its quotes. */
+static bool check_name(struct bytes quoted, size_t offset, struct expr_fault *ret_fault)
+{
+    if (quoted.n == 2)
+        return expr_fault_at(ret_fault, offset, "a name cannot be empty");
+    if (memchr(quoted.p, '\0', quoted.n) != NULL)
+        return expr_fault_at(ret_fault, offset, "a name cannot hold a byte 0x00");
+    return true;
+}
+
 /* Up to the next quote of the same kind; a doubled one is part of what is quoted. */
 static bool read_quoted(struct lexer *l, struct token *t, struct expr_fault *ret_fault)
 {
@@ -131,9 +155,8 @@ static bool read_quoted(struct lexer *l, struct token *t, struct expr_fault *ret
             continue;
         }
         l->at++;
-        if (name && l->at == t->offset + 2)
-            return expr_fault_at(ret_fault, t->offset, "a name cannot be empty");
-        return true;
+        return !name || check_name((struct bytes){l->text.p + t->offset, l->at - t->offset},
+                                   t->offset, ret_fault);
     }
     return expr_fault_at(ret_fault, t->offset,
                          "the %s that begins here has no end (a %c is missing)",

@@ -1,6 +1,7 @@
 #include "core/value.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stddef.h>
 
 #include "base/number.h"
@@ -251,4 +252,114 @@ struct value value_read(enum value_type t, struct bytes text)
     }
     assert(ok);
     return v;
+}
+
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+int value_compare(const struct value *a, const struct value *b)
+{
+    assert(value_types_comparable(a->type, b->type));
+    if (a->type != b->type)
+        return ORDER(value_real(a), value_real(b));
+    switch (a->type) {
+    case TYPE_BIGINT:
+    case TYPE_TIMESTAMP:
+        return ORDER(a->bigint, b->bigint);
+    case TYPE_DOUBLE:
+        return ORDER(a->real, b->real);
+    case TYPE_BOOLEAN:
+        return ORDER(a->boolean, b->boolean);
+    default:
+        return ORDER(bytes_compare(a->text, b->text), 0);
+    }
+}
+
+void value_append(const struct value *v, struct buf *to)
+{
+    switch (v->type) {
+    case TYPE_BIGINT:
+        buf_advance(to, number_write_bigint(v->bigint, buf_reserve(to, NUMBER_TEXT_MAX)));
+        break;
+    case TYPE_DOUBLE:
+        buf_advance(to, number_write_double(v->real, buf_reserve(to, NUMBER_TEXT_MAX)));
+        break;
+    case TYPE_BOOLEAN:
+        buf_append_text(to, v->boolean ? "true" : "false");
+        break;
+    case TYPE_TIMESTAMP:
+        time_write_rfc3339(v->bigint, buf_reserve(to, TIME_TEXT_LENGTH));
+        buf_advance(to, TIME_TEXT_LENGTH);
+        break;
+    default: /* a string: the other types are no classes */
+        buf_append_bytes(to, v->text);
+        break;
+    }
+}
+
+/* --- instants --- */
+
+/* Digits and a fraction: exact, where a double would round. */
+static int64_t seconds_text_ms(struct bytes text)
+{
+    const char *end = text.p + text.n;
+    const char *point = text.n > 0 ? memchr(text.p, '.', text.n) : NULL;
+    struct bytes whole = {text.p, (size_t)((point != NULL ? point : end) - text.p)};
+    bool negative = text.n > 0 && text.p[0] == '-', below = false;
+    int64_t seconds, fraction = 0;
+    bool ok = number_read_bigint(whole, &seconds);
+
+    assert(ok);
+    for (int i = 1; i <= 3; i++)
+        fraction = 10 * fraction + (point != NULL && point + i < end ? point[i] - '0' : 0);
+    for (const char *p = point == NULL ? end : point + 1; p < end; p++)
+        below |= p > point + 3 && *p != '0';
+    return seconds * 1000 + (negative ? -fraction - below : fraction);
+}
+
+int64_t value_time_ms(enum value_type t, struct bytes text)
+{
+    struct value v;
+    int64_t ms = 0;
+    bool ok;
+
+    if (t == TYPE_TIMESTAMP_S)
+        return seconds_text_ms(text);
+    v = value_read(t, text);
+    ok = value_instant_ms(t, &v, &ms);
+    assert(ok);
+    return ms;
+}
+
+/* A double has no more than 16 digits of a time: what it means is the nearest microsecond. */
+static bool seconds_ms(double seconds, int64_t *ret)
+{
+    if (!(seconds >= (double)SECONDS_MIN && seconds < (double)(SECONDS_MAX + 1)))
+        return false;
+    *ret = floor_div(llround(seconds * 1e6), 1000);
+    return true;
+}
+
+bool value_instant_ms(enum value_type t, const struct value *v, int64_t *ret_ms)
+{
+    int64_t ms;
+
+    switch (t) {
+    case TYPE_TIMESTAMP_S:
+        if (!seconds_ms(v->real, &ms))
+            return false;
+        break;
+    case TYPE_TIMESTAMP_US:
+        ms = floor_div(v->bigint, 1000);
+        break;
+    case TYPE_TIMESTAMP_NS:
+        ms = floor_div(v->bigint, 1000000);
+        break;
+    default:
+        ms = v->bigint;
+        break;
+    }
+    if (ms < TIME_MS_MIN || ms > TIME_MS_MAX)
+        return false;
+    *ret_ms = ms;
+    return true;
 }

@@ -1,9 +1,8 @@
 /*
  * core/expr_lexer: the words of an expression, and how names are spelled.
  *
- * Knows the whole language of interface.md section 3, so that what is not built
- * yet can be told from what will never be. Private to the expression's files and
- * to whoever reads or writes names as expressions do.
+ * Private to the expression's files and to whoever reads or writes names as
+ * expressions do.
  */
 #ifndef CORE_EXPR_LEXER_H
 #define CORE_EXPR_LEXER_H
@@ -49,22 +48,6 @@ enum keyword {
     KEYWORD_WHEN,
 };
 #define KEYWORDS 17
-
-enum operator_sign {
-    SIGN_NONE,
-    SIGN_PLUS,
-    SIGN_MINUS,
-    SIGN_TIMES,
-    SIGN_DIVIDE,
-    SIGN_MODULO,
-    SIGN_CONCAT,
-    SIGN_EQUAL,
-    SIGN_UNEQUAL, /* <> and != */
-    SIGN_LESS,
-    SIGN_LESS_EQUAL,
-    SIGN_GREATER,
-    SIGN_GREATER_EQUAL,
-};
 
 struct token {
     enum token_kind kind;

@@ -67,4 +67,24 @@ struct value {
 /* `text` is canonical for `t`, or BYTES_NULL. The value points into `text`. */
 struct value value_read(enum value_type t, struct bytes text);
 
+/* <0, 0, >0, of two values that are not NULL and of comparable types: numbers by value
+ * (-0 = 0; bigint with double as doubles), strings bytewise, false before true. */
+int value_compare(const struct value *a, const struct value *b);
+
+/* A number as a double. */
+static inline double value_real(const struct value *v)
+{
+    return v->type == TYPE_BIGINT ? (double)v->bigint : v->real;
+}
+
+/* Appends the canonical text of a value that is not NULL. */
+void value_append(const struct value *v, struct buf *to);
+
+/* The instant that a canonical text of a timestamp type (not NULL) means, in
+ * milliseconds since the epoch; what is below one is cut, towards the past. */
+int64_t value_time_ms(enum value_type t, struct bytes text);
+/* The same of a computed value: `t` is the type of its expression, `v` its class. False:
+ * outside the years 0001 to 9999. */
+bool value_instant_ms(enum value_type t, const struct value *v, int64_t *ret_ms);
+
 #endif

@@ -126,6 +126,15 @@ static void a_nul_byte_is_no_end_but_a_fault(void **state)
     assert_false(lexer_next(&l, &t, &fault));
     assert_string_equal(fault.message, "a byte 0x00 has no place in an expression");
     mem_free(fault.message);
+
+    l = (struct lexer){BYTES_LIT("\"a\0b\""), 0};
+    assert_false(lexer_next(&l, &t, &fault));
+    assert_string_equal(fault.message, "a name cannot hold a byte 0x00");
+    mem_free(fault.message);
+
+    l = (struct lexer){BYTES_LIT("'a\0b'"), 0};
+    assert_true(lexer_next(&l, &t, &fault));
+    assert_int_equal(t.text.n, 5);
 }
 
 /* --- spelling --- */

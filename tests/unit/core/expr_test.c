@@ -1,7 +1,5 @@
 #include "unit.h"
 
-#include <stdio.h>
-
 #include "base/mem.h"
 #include "core/expr.h"
 #include "core/expr_lexer.h"
@@ -177,55 +175,6 @@ static void where_nothing_is_named_as_is_refused(void **state)
     assert_string_equal(parse("*", false), "!0 an expression is missing before \"*\"");
 }
 
-static void what_comes_later_is_refused_as_not_in_this_version(void **state)
-{
-    static const struct {
-        const char *text;
-        size_t offset;
-        const char *what;
-    } rows[] = {
-        {"1", 0, "numbers"},
-        {"id, 2.5", 4, "numbers"},
-        {"'it''s'", 0, "strings"},
-        {"(a)", 0, "parentheses"},
-        {"upper(name)", 0, "functions"},
-        {"id, coalesce(name, 'x')", 4, "functions"},
-        {"cast(a as bigint)", 0, "functions"},
-        {"a + b", 2, "\"+\""},
-        {"a+b", 1, "\"+\""},
-        {"a || b", 2, "\"||\""},
-        {"a.b = c.d", 4, "\"=\""},
-        {"a <> b", 2, "\"<>\""},
-        {"a != b", 2, "\"!=\""},
-        {"a >= 1", 2, "\">=\""},
-        {"a % 2", 2, "\"%\""},
-        {"-a", 0, "\"-\""},
-        {"+a", 0, "\"+\""},
-        {"a and b", 2, "\"and\""},
-        {"a OR b", 2, "\"OR\""},
-        {"not a", 0, "\"not\""},
-        {"a is not null", 2, "\"is\""},
-        {"a not in (1)", 2, "\"not\""},
-        {"a in (1)", 2, "\"in\""},
-        {"a between 1 and 2", 2, "\"between\""},
-        {"a like '%x'", 2, "\"like\""},
-        {"case when a then b end", 0, "\"case\""},
-        {"true", 0, "\"true\""},
-        {"False", 0, "\"False\""},
-        {"null", 0, "\"null\""},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        char expected[128];
-        snprintf(expected, sizeof(expected),
-                 "!%zu not in this version: %s (only fields are built yet)", rows[i].offset,
-                 rows[i].what);
-        assert_string_equal(parse(rows[i].text, true), expected);
-        assert_string_equal(parse(rows[i].text, false), expected);
-    }
-}
-
 static void long_texts_are_parsed_whole(void **state)
 {
     struct buf text = BUF_EMPTY;
@@ -242,244 +191,15 @@ static void long_texts_are_parsed_whole(void **state)
     buf_done(&text);
 }
 
-/* --- binding --- */
-
-struct pair_fixture {
-    struct schema orders, shipments;
-    struct expr_scope both, left;
-};
-
-static void pair_init(struct pair_fixture *f)
+static void every_outcome_and_function_has_its_word(void **state)
 {
-    schema_init(&f->orders, "orders");
-    schema_add(&f->orders, BYTES_LIT("id"), TYPE_BIGINT);
-    schema_add(&f->orders, BYTES_LIT("user"), TYPE_STRING);
-    schema_add(&f->orders, BYTES_LIT("at"), TYPE_TIMESTAMP_MS);
-    schema_init(&f->shipments, "shipments");
-    schema_add(&f->shipments, BYTES_LIT("parcel"), TYPE_STRING);
-    schema_add(&f->shipments, BYTES_LIT("id"), TYPE_DOUBLE);
-    schema_add(&f->shipments, BYTES_LIT("odd name"), TYPE_BOOLEAN);
-    f->both = (struct expr_scope){{&f->orders, &f->shipments}};
-    f->left = (struct expr_scope){{&f->orders, NULL}};
-}
-
-static void pair_done(struct pair_fixture *f)
-{
-    schema_done(&f->orders);
-    schema_done(&f->shipments);
-}
-
-/* `SIDE FIELD TYPE`, or of a fault `!OFFSET message`. */
-static const char *bind(const char *text, const struct expr_scope *scope)
-{
-    struct expr_list list;
-    struct expr_fault fault = {99, NULL};
-    struct expr *e;
-
-    assert_true(expr_parse_list(bytes_of(text), false, &list, &fault));
-    assert_int_equal(list.count, 1);
-    e = list.items[0].expr;
-    buf_clear(&scratch);
-    if (expr_bind(e, scope, &fault)) {
-        assert_null(fault.message);
-        buf_printf(&scratch, "%s %zu %s", side_word(e->side), e->field, value_type_name(e->type));
-    } else {
-        buf_printf(&scratch, "!%zu %s", fault.offset, fault.message);
-        mem_free(fault.message);
-    }
-    expr_list_done(&list);
-    return buf_text(&scratch);
-}
-
-static void names_are_bound_to_fields_of_their_side(void **state)
-{
-    struct pair_fixture f;
-
     (void)state;
-    pair_init(&f);
-    assert_string_equal(bind("user", &f.both), "left 1 string");
-    assert_string_equal(bind("at", &f.both), "left 2 timestamp_ms");
-    assert_string_equal(bind("parcel", &f.both), "right 0 string");
-    assert_string_equal(bind("\"odd name\"", &f.both), "right 2 boolean");
-    assert_string_equal(bind("orders.id", &f.both), "left 0 bigint");
-    assert_string_equal(bind("shipments.id", &f.both), "right 1 double");
-    assert_string_equal(bind("shipments.\"odd name\"", &f.both), "right 2 boolean");
-    assert_string_equal(bind("\"orders\".\"id\"", &f.both), "left 0 bigint");
-    assert_string_equal(bind("id", &f.left), "left 0 bigint");
-    assert_string_equal(bind("orders.id", &f.left), "left 0 bigint");
-    pair_done(&f);
-}
-
-static void the_right_side_alone_is_a_scope_too(void **state)
-{
-    struct pair_fixture f;
-    struct expr_scope right;
-
-    (void)state;
-    pair_init(&f);
-    right = (struct expr_scope){{NULL, &f.shipments}};
-    assert_string_equal(bind("id", &right), "right 1 double");
-    assert_string_equal(bind("shipments.id", &right), "right 1 double");
-    assert_string_equal(bind("user", &right),
-                        "!0 no field \"user\" (fields: parcel, id, \"odd name\")");
-    assert_string_equal(bind("orders.id", &right), "!0 no side \"orders\" here (only shipments)");
-    pair_done(&f);
-}
-
-static void faults_of_names_say_what_there_is(void **state)
-{
-    static const struct {
-        const char *text;
-        bool one_side;
-        const char *fault;
-    } rows[] = {
-        {"usr", true, "!0 no field \"usr\" (fields: id, user, at)"},
-        {"  USER", true, "!2 no field \"USER\" (fields: id, user, at)"},
-        {"orders.usr", true, "!0 no field \"usr\" (fields: id, user, at)"},
-        {"shipments.id", true, "!0 no side \"shipments\" here (only orders)"},
-        {"x.id", true, "!0 no side \"x\" here (only orders)"},
-        {"usr", false,
-         "!0 no field \"usr\" (fields: orders.id, orders.user, orders.at, shipments.parcel, "
-         "shipments.id, shipments.\"odd name\")"},
-        {"orders.parcel", false, "!0 no field \"parcel\" (fields of orders: id, user, at)"},
-        {"id", false, "!0 \"id\" is in both sides: write orders.id or shipments.id"},
-        {"x.id", false, "!0 no side \"x\" (sides: orders, shipments)"},
-        {"Orders.id", false, "!0 no side \"Orders\" (sides: orders, shipments)"},
-        {"\"orders.id\"", false,
-         "!0 no field \"orders.id\" (fields: orders.id, orders.user, orders.at, "
-         "shipments.parcel, shipments.id, shipments.\"odd name\")"},
-        {"window_start", false,
-         "!0 not in this version: \"window_start\" (only fields are built yet)"},
-        {"result_id", true, "!0 not in this version: \"result_id\" (only fields are built yet)"},
-    };
-    struct pair_fixture f;
-
-    (void)state;
-    pair_init(&f);
-    for (size_t i = 0; i < COUNT_OF(rows); i++)
-        assert_string_equal(bind(rows[i].text, rows[i].one_side ? &f.left : &f.both),
-                            rows[i].fault);
-    pair_done(&f);
-}
-
-static void a_field_may_have_a_name_that_the_language_will_use(void **state)
-{
-    struct pair_fixture f;
-
-    (void)state;
-    pair_init(&f);
-    schema_add(&f.orders, BYTES_LIT("window_start"), TYPE_STRING);
-    assert_string_equal(bind("window_start", &f.both), "left 3 string");
-    pair_done(&f);
-}
-
-/* A path into a JSON object needs no quotes. */
-static void a_dotted_name_is_a_field_where_no_side_is_called_so(void **state)
-{
-    struct pair_fixture f;
-
-    (void)state;
-    pair_init(&f);
-    schema_add(&f.orders, BYTES_LIT("address.city"), TYPE_STRING);
-    schema_add(&f.orders, BYTES_LIT("a.b.c"), TYPE_BIGINT);
-    assert_string_equal(bind("address.city", &f.both), "left 3 string");
-    assert_string_equal(bind("\"address.city\"", &f.both), "left 3 string");
-    assert_string_equal(bind("orders.address.city", &f.both), "left 3 string");
-    assert_string_equal(bind("orders.\"address.city\"", &f.both), "left 3 string");
-    assert_string_equal(bind("a.b.c", &f.both), "left 4 bigint");
-    assert_string_equal(bind("orders.a.b.c", &f.both), "left 4 bigint");
-    assert_string_equal(bind("a.b", &f.both), "!0 no side \"a\" (sides: orders, shipments)");
-    assert_string_equal(bind("shipments.address.city", &f.both),
-                        "!0 no field \"address.city\" (fields of shipments: parcel, id, "
-                        "\"odd name\")");
-
-    schema_add(&f.shipments, BYTES_LIT("address.city"), TYPE_STRING);
-    assert_string_equal(bind("address.city", &f.both),
-                        "!0 \"address.city\" is in both sides: write orders.address.city or "
-                        "shipments.address.city");
-    assert_string_equal(bind("shipments.address.city", &f.both), "right 3 string");
-    pair_done(&f);
-}
-
-static void between_a_side_and_a_dotted_field_the_side_wins(void **state)
-{
-    struct pair_fixture f;
-
-    (void)state;
-    pair_init(&f);
-    schema_add(&f.shipments, BYTES_LIT("orders.id"), TYPE_STRING);
-    schema_add(&f.shipments, BYTES_LIT("orders.total"), TYPE_DOUBLE);
-    assert_string_equal(bind("orders.id", &f.both), "left 0 bigint");
-    assert_string_equal(bind("\"orders.id\"", &f.both), "right 3 string");
-    assert_string_equal(bind("shipments.orders.id", &f.both), "right 3 string");
-    /* The side has no such field: it can only be the path. */
-    assert_string_equal(bind("orders.total", &f.both), "right 4 double");
-    pair_done(&f);
-}
-
-static void long_lists_of_fields_are_cut_in_messages(void **state)
-{
-    struct schema s;
-    struct expr_scope scope = {{&s, NULL}};
-    const char *message;
-
-    (void)state;
-    schema_init(&s, "wide");
-    for (int i = 0; i < 30; i++) {
-        char name[16];
-        snprintf(name, sizeof(name), "f%d", i);
-        schema_add(&s, bytes_of(name), TYPE_STRING);
-    }
-    message = bind("x", &scope);
-    assert_non_null(strstr(message, "(fields: f0, f1, "));
-    assert_non_null(strstr(message, "f28, f29)"));
-    schema_add(&s, BYTES_LIT("f30"), TYPE_STRING);
-    schema_add(&s, BYTES_LIT("f31"), TYPE_STRING);
-    message = bind("x", &scope);
-    assert_non_null(strstr(message, "f28, f29, ...)"));
-    schema_done(&s);
-}
-
-/* --- evaluating --- */
-
-static void fields_of_both_sides_are_read(void **state)
-{
-    const struct bytes left[] = {BYTES_LIT("1002"), BYTES_LIT("ann"), BYTES_NULL};
-    const struct bytes right[] = {BYTES_LIT(""), BYTES_LIT("2.5"), BYTES_LIT("true")};
-    struct expr_input pair = {{left, right}}, padded = {{left, NULL}};
-    struct expr_list list;
-    struct expr_fault fault;
-    struct pair_fixture f;
-    struct value v;
-
-    (void)state;
-    pair_init(&f);
-    assert_true(expr_parse_list(BYTES_LIT("orders.id, user, at, parcel, shipments.id, "
-                                          "\"odd name\""),
-                                false, &list, &fault));
-    for (size_t i = 0; i < list.count; i++)
-        assert_true(expr_bind(list.items[i].expr, &f.both, &fault));
-
-    assert_int_equal(expr_evaluate(list.items[0].expr, &pair, &v), EXPR_OK);
-    assert_int_equal(v.type, TYPE_BIGINT);
-    assert_true(!v.null && v.bigint == 1002);
-    assert_int_equal(expr_evaluate(list.items[1].expr, &pair, &v), EXPR_OK);
-    assert_text(v.text.p, v.text.n, "ann");
-    assert_int_equal(expr_evaluate(list.items[2].expr, &pair, &v), EXPR_OK);
-    assert_true(v.null && v.type == TYPE_BIGINT);
-    assert_int_equal(expr_evaluate(list.items[3].expr, &pair, &v), EXPR_OK);
-    assert_true(!v.null && v.text.n == 0);
-    assert_int_equal(expr_evaluate(list.items[4].expr, &pair, &v), EXPR_OK);
-    assert_true(v.type == TYPE_DOUBLE && v.real == 2.5);
-    assert_int_equal(expr_evaluate(list.items[5].expr, &pair, &v), EXPR_OK);
-    assert_true(v.type == TYPE_BOOLEAN && v.boolean);
-
-    assert_int_equal(expr_evaluate(list.items[5].expr, &padded, &v), EXPR_OK);
-    assert_true(v.null && v.type == TYPE_BOOLEAN);
-    assert_int_equal(expr_evaluate(list.items[0].expr, &padded, &v), EXPR_OK);
-    assert_false(v.null);
-    expr_list_done(&list);
-    pair_done(&f);
+    for (int o = 0; o < EXPR_OUTCOMES; o++)
+        assert_true(expr_outcome_text((enum expr_outcome)o)[0] != '\0');
+    assert_string_equal(expr_outcome_text(EXPR_DIVISION_BY_ZERO), "division by zero");
+    for (int f = 0; f < EXPR_FUNCTIONS; f++)
+        assert_true(expr_function_name((enum expr_function)f)[0] != '\0');
+    assert_string_equal(expr_function_name(FUNCTION_UPPER), "upper");
 }
 
 static int give_back(void **state)
@@ -497,16 +217,8 @@ int main(void)
         cmocka_unit_test(the_place_of_expressions_and_names_is_kept),
         cmocka_unit_test(faults_of_grammar_are_told_with_their_place),
         cmocka_unit_test(where_nothing_is_named_as_is_refused),
-        cmocka_unit_test(what_comes_later_is_refused_as_not_in_this_version),
         cmocka_unit_test(long_texts_are_parsed_whole),
-        cmocka_unit_test(names_are_bound_to_fields_of_their_side),
-        cmocka_unit_test(the_right_side_alone_is_a_scope_too),
-        cmocka_unit_test(faults_of_names_say_what_there_is),
-        cmocka_unit_test(a_field_may_have_a_name_that_the_language_will_use),
-        cmocka_unit_test(a_dotted_name_is_a_field_where_no_side_is_called_so),
-        cmocka_unit_test(between_a_side_and_a_dotted_field_the_side_wins),
-        cmocka_unit_test(long_lists_of_fields_are_cut_in_messages),
-        cmocka_unit_test(fields_of_both_sides_are_read),
+        cmocka_unit_test(every_outcome_and_function_has_its_word),
     };
     return cmocka_run_group_tests(tests, NULL, give_back);
 }
