@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "codec/framer.h"
+#include "codec/json_rows.h"
 #include "codec/reason.h"
 #include "codec/rows.h"
 
@@ -27,6 +28,7 @@ struct position {
 struct decoder {
     const struct input_format *format;
     struct rows rows;
+    struct json *json;       /* owned; NULL: records are CSV */
     struct buf header_fault; /* a sentence, with a NUL behind it */
     struct position position;
     struct position before; /* the last decoder_read() */
@@ -39,6 +41,8 @@ struct decoder *decoder_new(const struct input_format *f)
 
     d->format = f;
     rows_init(&d->rows, f);
+    if (f->kind == INPUT_JSON)
+        d->json = json_new(f->paths);
     buf_init(&d->header_fault);
     d->position.phase = PHASE_START;
     framer_init(&d->position.framer, f->max_line, f->multiline, f->delimiter);
@@ -51,6 +55,7 @@ void decoder_free(struct decoder *d)
     if (d == NULL)
         return;
     rows_done(&d->rows);
+    json_free(d->json);
     buf_done(&d->header_fault);
     mem_free(d);
 }
@@ -130,6 +135,13 @@ static void reject_by_header(struct decoder *d, struct batch *b, const struct fr
     rows_reject(&d->rows, b, f->line, f->next, REJECT_HEADER);
 }
 
+static bool take_record(struct decoder *d, struct batch *b, const struct frame *f)
+{
+    if (d->json != NULL)
+        return json_rows_take(d->json, &d->rows, b, f->line, f->next);
+    return rows_take_record(&d->rows, b, f->line, f->next);
+}
+
 /* False: the batch has to end before this frame. */
 static bool take_frame(struct decoder *d, struct batch *b, const struct frame *f)
 {
@@ -149,7 +161,7 @@ static bool take_frame(struct decoder *d, struct batch *b, const struct frame *f
         return true;
     }
     if (f->kind == FRAME_RECORD)
-        return rows_take_record(&d->rows, b, f->line, f->next);
+        return take_record(d, b, f);
     reject_frame(d, b, f);
     return true;
 }
@@ -160,7 +172,7 @@ static bool take_more(struct decoder *d, struct batch *b, const struct input *in
     struct position *p = &d->position;
     struct frame f;
 
-    if (p->phase == PHASE_RECORDS && !framer_within_record(&p->framer))
+    if (p->phase == PHASE_RECORDS && d->json == NULL && !framer_within_record(&p->framer))
         *at = rows_take_plain(&d->rows, b, in->bytes, in->n, *at);
     if (b->count == BATCH_ROWS)
         return false;

@@ -55,6 +55,9 @@ struct encoder {
     struct bytes *fields[SIDES];     /* owned */
     bool cut[SIDES];                 /* fields[side] is set */
     char (*values)[NUMBER_TEXT_MAX]; /* owned; texts of expressions, one an item */
+    struct expr_memory *memory;      /* owned */
+    size_t failed_item;              /* of the row that could not be made ... */
+    enum expr_outcome failure;       /* ... and why */
 };
 
 /* --- compiling --- */
@@ -171,6 +174,7 @@ struct encoder *encoder_new(const struct output_format *f, const struct plan *pl
         e->alike[s] = is_alike(f, &plan->side[s].form);
         e->fields[s] = mem_alloc_zeroed(plan->side[s].form.field_count, sizeof(*e->fields[s]));
     }
+    e->memory = expr_memory_new();
     make_columns(e);
     for (size_t item = 0; item < count;)
         item += compile_op(e, item, &e->ops[e->op_count++]);
@@ -188,6 +192,7 @@ void encoder_free(struct encoder *e)
     mem_free(e->values);
     for (int s = 0; s < SIDES; s++)
         mem_free(e->fields[s]);
+    expr_memory_free(e->memory);
     buf_done(&e->leads);
     mem_free(e);
 }
@@ -262,15 +267,34 @@ static struct bytes text_of(const struct value *v, char *room)
     }
 }
 
+static struct expr_input input_of(struct encoder *e, const struct result *r)
+{
+    struct expr_input in = {
+        .window_start = r->window_start,
+        .window_end = r->window_end,
+        .memory = e->memory,
+    };
+
+    for (int s = 0; s < SIDES; s++) {
+        in.fields[s] = fields_of(e, r, (enum side)s);
+        if (r->record[s] != NULL && record_has(r->record[s], RECORD_TIMED))
+            in.time[s] = record_time(r->record[s]);
+    }
+    return in;
+}
+
 static bool add_expression(struct encoder *e, const struct result *r, const struct op *op)
 {
-    const struct expr_input in = {
-        {fields_of(e, r, SIDE_LEFT), fields_of(e, r, SIDE_RIGHT)},
-    };
+    const struct expr_input in = input_of(e, r);
+    enum expr_outcome outcome;
     struct value v;
 
-    if (expr_evaluate(op->expr, &in, &v) != EXPR_OK)
+    outcome = expr_evaluate(op->expr, &in, &v);
+    if (outcome != EXPR_OK) {
+        e->failed_item = op->item;
+        e->failure = outcome;
         return false;
+    }
     add_text(e, op->item, text_of(&v, e->values[op->item]));
     return true;
 }
@@ -278,6 +302,7 @@ static bool add_expression(struct encoder *e, const struct result *r, const stru
 static bool make_pieces(struct encoder *e, const struct result *r)
 {
     e->piece_count = 0;
+    expr_memory_reset(e->memory);
     e->cut[SIDE_LEFT] = e->cut[SIDE_RIGHT] = false;
     for (size_t i = 0; i < e->op_count; i++) {
         const struct op *op = &e->ops[i];
@@ -373,6 +398,15 @@ bool encoder_result(struct encoder *e, const struct result *r, struct buf *to)
     at = copy_bytes(at, e->tail.p, e->tail.n);
     buf_advance(to, (size_t)(at - start));
     return true;
+}
+
+void encoder_failure(const struct encoder *e, struct buf *to)
+{
+    const char *name = e->format->select.items[e->failed_item].name;
+
+    buf_printf(to, "select, column %zu%s%s: %s", e->failed_item + 1,
+               name == NULL || *name == '\0' ? "" : " ", name == NULL ? "" : name,
+               expr_outcome_text(e->failure));
 }
 
 void encoder_header(const struct encoder *e, struct buf *to)

@@ -1,4 +1,5 @@
 /* The rows of [late] and [rejects]: see codec/encoder.h. */
+#include "base/mem.h"
 #include "base/time.h"
 #include "codec/encoder.h"
 #include "codec/text.h"
@@ -57,4 +58,31 @@ void fate_row(const struct output_format *f, const struct fate_row *r, struct bu
         append_csv(to, texts, f);
     else
         append_json(to, texts);
+}
+
+static void append_fields(const struct record *r, const struct record_form *form, struct buf *to)
+{
+    const struct csv_style style = {form->delimiter, form->null_text};
+    struct bytes *fields = mem_alloc_zeroed(form->field_count, sizeof(*fields));
+
+    record_fields(r, form, fields);
+    for (size_t i = 0; i < form->field_count; i++) {
+        if (i > 0)
+            buf_append_char(to, form->delimiter);
+        if (fields[i].p == NULL)
+            buf_append_bytes(to, form->null_text);
+        else
+            text_append_csv(to, fields[i], &style);
+    }
+    mem_free(fields);
+}
+
+void fate_record(const struct record *r, const struct record_form *form, struct buf *to)
+{
+    if (r == NULL)
+        return;
+    if (record_has(r, RECORD_PACKED))
+        append_fields(r, form, to);
+    else
+        buf_append_bytes(to, record_body(r));
 }

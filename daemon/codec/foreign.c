@@ -71,8 +71,8 @@ static const struct {
               "the port of [http] listen"},
     {is_octet_count, "this is octet-counted framing: set the sender to lines that end in LF "
                      "(framing = octet is not in this version)"},
-    {is_json_array, "this is a JSON array: set the sender to one record a line, such as CSV "
-                    "(format = json is not in this version)"},
+    {is_json_array, "this is a JSON array: set the sender to one record a line (one object "
+                    "a line with format = json)"},
     {is_msgpack, "this is msgpack: set the sender's format to lines of text"},
     {is_utf16, "this is UTF-16: set the sender to UTF-8"},
     {is_proxy_header, "this is a PROXY protocol header: turn it off at the balancer"},

@@ -113,3 +113,27 @@ void reason_byte(struct buf *to, struct bytes line, char byte)
     if (found != NULL)
         buf_printf(to, ", at byte %zu", (size_t)(found - line.p) + 1);
 }
+
+void reason_json(struct buf *to, const char *what, size_t at)
+{
+    buf_printf(to, "broken JSON: %s, at byte %zu", what, at + 1);
+}
+
+void reason_twice(struct buf *to, struct bytes name)
+{
+    buf_append_text(to, "the member ");
+    reason_append_value(to, name);
+    buf_append_text(to, " is there twice");
+}
+
+void reason_path(struct buf *to, const struct field *field, struct bytes name)
+{
+    buf_printf(to, "field %s: its path goes through ", field->name);
+    reason_append_value(to, name);
+    buf_append_text(to, ", which is no object");
+}
+
+void reason_utf8(struct buf *to, size_t at)
+{
+    buf_printf(to, "not UTF-8, at byte %zu", at + 1);
+}

@@ -4,12 +4,9 @@
 
 #include "base/mem.h"
 #include "codec/digits.h"
+#include "codec/filling.h"
 #include "codec/reason.h"
 #include "codec/scan.h"
-
-#define SCRATCH_MIN ((size_t)16 << 10)
-/* More than value_append_canonical() writes, but for types that keep their text. */
-#define CANONICAL_ROOM 64
 
 /* The best that new ones may use, if the machine has it. */
 static enum scan_way best_way = SCAN_AVX2;
@@ -53,59 +50,20 @@ void rows_done(struct rows *r)
     buf_done(&r->sentence);
 }
 
-static struct bytes *next_fields(const struct batch *b)
-{
-    return b->fields + b->count * b->field_count;
-}
-
-static inline struct row *add_row(struct batch *b, struct bytes line, size_t consumed)
-{
-    struct row *r = &b->rows[b->count];
-
-    *r = (struct row){
-        .line = line,
-        .consumed = consumed,
-        .fields = (uint32_t)(b->count * b->field_count),
-        .reject = REJECT_NONE,
-        .detail = -1,
-    };
-    b->count++;
-    return r;
-}
-
 void rows_reject(struct rows *r, struct batch *b, struct bytes line, size_t consumed,
                  enum reject why)
 {
-    batch_reject(b, add_row(b, line, consumed), why, "%s", buf_text(&r->sentence));
+    batch_reject(b, filling_add(b, line, consumed), why, "%s", buf_text(&r->sentence));
     buf_clear(&r->sentence);
 }
 
-/* Room in the scratch, which must not move while rows point into it. */
-static bool scratch_has_room(struct batch *b, size_t need)
-{
-    struct buf *s = &b->scratch;
-
-    if (s->data != NULL && s->capacity - s->tail >= need)
-        return true;
-    if (buf_length(s) > 0)
-        return false;
-    buf_reserve(s, need > SCRATCH_MIN ? need : SCRATCH_MIN);
-    return true;
-}
-
 /* --- types --- */
-
-enum typing {
-    TYPING_GOOD,
-    TYPING_BAD,
-    TYPING_NO_ROOM, /* in the scratch */
-};
 
 static bool make_canonical(struct batch *b, enum value_type type, struct bytes *field)
 {
     size_t start = b->scratch.tail;
 
-    if (!scratch_has_room(b, field->n + CANONICAL_ROOM))
+    if (!filling_has_room(b, field->n + CANONICAL_ROOM))
         return false;
     value_append_canonical(type, *field, &b->scratch);
     *field = (struct bytes){b->scratch.data + start, b->scratch.tail - start};
@@ -144,6 +102,14 @@ SCAN_INLINE enum typing type_fields(const struct rows *r, struct batch *b, struc
         }
     }
     return TYPING_GOOD;
+}
+
+enum typing rows_type_fields(const struct rows *r, struct batch *b, struct bytes *fields,
+                             size_t *ret_bad)
+{
+    bool canonical = true;
+
+    return type_fields(r, b, fields, &canonical, ret_bad);
 }
 
 /* --- one record, whatever is in it --- */
@@ -218,14 +184,14 @@ static size_t scratch_for(const struct rows *r, struct bytes line)
 static enum judged judge_record(struct rows *r, struct batch *b, struct bytes line, bool *canonical,
                                 enum reject *ret_why)
 {
-    struct taking t = {r, placing_start(&r->columns, next_fields(b))};
+    struct taking t = {r, placing_start(&r->columns, filling_fields(b))};
     const struct quoted_sink sink = {take_column, &t};
     size_t bad;
 
     *ret_why = rows_judge_bytes(r, line);
     if (*ret_why != REJECT_NONE)
         return JUDGED_BAD;
-    if (!scratch_has_room(b, scratch_for(r, line)))
+    if (!filling_has_room(b, scratch_for(r, line)))
         return JUDGED_NO_ROOM;
     if (!rows_cut(r, line, &b->scratch, &sink)) {
         reason_quotes(&r->sentence, line, r->format->delimiter);
@@ -254,7 +220,7 @@ bool rows_take_record(struct rows *r, struct batch *b, struct bytes line, size_t
 
     switch (judge_record(r, b, line, &canonical, &why)) {
     case JUDGED_GOOD:
-        add_row(b, line, consumed)->verbatim =
+        filling_add(b, line, consumed)->verbatim =
             canonical && r->columns.identity && !has(line, '"') && !has(line, '\r');
         return true;
     case JUDGED_BAD:
@@ -289,7 +255,7 @@ struct walk {
 static inline struct walk walk_start(const struct rows *r, struct batch *b, const char *bytes,
                                      size_t at)
 {
-    struct bytes *fields = next_fields(b);
+    struct bytes *fields = filling_fields(b);
 
     return (struct walk){
         .bytes = bytes,
@@ -379,6 +345,7 @@ SCAN_INLINE bool end_line(struct walk *w, const struct rows *r, struct batch *b,
     w->row->fields = (uint32_t)w->row_fields;
     w->row->verbatim = canonical && !mapped;
     w->row->reject = REJECT_NONE;
+    w->row->late = false;
     w->row->detail = -1;
     next_row(w, r, mapped);
     return true;

@@ -16,17 +16,27 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
+#include "codec/json_paths.h"
 #include "core/batch.h"
 #include "core/schema.h"
 
+enum input_kind {
+    INPUT_CSV,
+    INPUT_JSON, /* one object a line */
+};
+
 /* How one side's input is written. Read by all its decoders; owned by the configuration. */
 struct input_format {
+    enum input_kind kind;
     const struct schema *schema;
+    struct json_paths *paths; /* json: where the schema's fields are; owned by the configuration */
+    size_t max_line;          /* bytes, line end not counted */
+
+    /* csv */
     char delimiter;
     struct bytes null_text; /* the unquoted text that means NULL; n == 0: the empty field */
     bool header;
-    bool multiline;  /* a quoted field may hold line ends */
-    size_t max_line; /* bytes, line end not counted */
+    bool multiline; /* a quoted field may hold line ends */
 };
 
 struct decoder;

@@ -44,12 +44,15 @@ void encoder_header(const struct encoder *e, struct buf *to);
  * nothing is appended. */
 bool encoder_result(struct encoder *e, const struct result *r, struct buf *to);
 
+/* Appends which column of the last row could not be made, and why. */
+void encoder_failure(const struct encoder *e, struct buf *to);
+
 /* --- the rows of [late] and [rejects] --- */
 
 /* Columns: side,reason,detail,time,line. */
 struct fate_row {
     const char *side;    /* left, right or pair */
-    const char *reason;  /* reject_word() */
+    const char *reason;  /* reject_word(), or "late" */
     struct bytes detail; /* what, and from which peer */
     int64_t time_ms;     /* of arrival */
     struct bytes line;   /* as received */
@@ -57,6 +60,8 @@ struct fate_row {
 
 /* Only kind, header, delimiter and null_text of `f` count. */
 void fate_header(const struct output_format *f, struct buf *to);
+/* Appends a record as its side's lines are written; nothing for NULL. */
+void fate_record(const struct record *r, const struct record_form *form, struct buf *to);
 void fate_row(const struct output_format *f, const struct fate_row *r, struct buf *to);
 
 #endif

@@ -26,4 +26,10 @@ void reason_field_count(struct buf *to, size_t count, size_t expected, bool head
 void reason_quotes(struct buf *to, struct bytes line, char delimiter);
 void reason_byte(struct buf *to, struct bytes line, char byte);
 
+/* Of records of JSON. Places are counted from 0, and shown from 1. */
+void reason_json(struct buf *to, const char *what, size_t at);
+void reason_twice(struct buf *to, struct bytes name);
+void reason_path(struct buf *to, const struct field *field, struct bytes name);
+void reason_utf8(struct buf *to, size_t at);
+
 #endif

@@ -36,6 +36,12 @@ struct rows {
     struct buf sentence; /* that the next rejected row will have for its detail */
 };
 
+enum typing {
+    TYPING_GOOD,
+    TYPING_BAD,
+    TYPING_NO_ROOM, /* in the scratch */
+};
+
 /* The format must outlive it. The columns are those of lines without a header. */
 void rows_init(struct rows *r, const struct input_format *f);
 void rows_done(struct rows *r);
@@ -60,6 +66,12 @@ void rows_reject(struct rows *r, struct batch *b, struct bytes line, size_t cons
 
 /* Is there a byte that no record may hold? If so, the sentence is made. */
 enum reject rows_judge_bytes(struct rows *r, struct bytes line);
+
+/* Checks the fields that are no strings and makes them canonical; *ret_bad is set to the
+ * one that is bad. Never without room, if there was enough for their texts and
+ * CANONICAL_ROOM more for each. */
+enum typing rows_type_fields(const struct rows *r, struct batch *b, struct bytes *fields,
+                             size_t *ret_bad);
 
 /* Cuts a record that has no such byte; as quoted_cut(), but quotes need not be there. */
 bool rows_cut(const struct rows *r, struct bytes record, struct buf *scratch,

@@ -17,6 +17,12 @@ struct fixture {
 void fixture_open(struct fixture *f, const char *fields);
 void fixture_close(struct fixture *f);
 
+/* The same of JSON: names are paths, whose dots go into objects. */
+void fixture_open_json(struct fixture *f, const char *fields);
+
+/* The paths of such fields, finished. */
+struct json_paths *fixture_paths(const struct schema *s);
+
 /* Adds fields of the same form to a schema. */
 void fixture_add_fields(struct schema *s, const char *fields);
 

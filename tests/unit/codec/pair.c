@@ -50,7 +50,9 @@ static void name_column(struct expr_item *item)
 void pair_select(struct pair *p, const char *select)
 {
     const struct expr_scope scope = {
-        {&p->plan->side[SIDE_LEFT].schema, &p->plan->side[SIDE_RIGHT].schema},
+        .schemas = {&p->plan->side[SIDE_LEFT].schema, &p->plan->side[SIDE_RIGHT].schema},
+        .windows = true,
+        .times = true,
     };
     struct expr_fault fault;
     bool ok;
@@ -70,7 +72,7 @@ static struct record *read_record(const struct input_format *f, struct bytes lin
 {
     struct decoder *d = decoder_new(f);
     struct buf packed = BUF_EMPTY;
-    struct record_parts parts = {.flags = 0};
+    struct record_parts parts = {.time = PAIR_TIME};
     struct record *record;
     struct batch b;
 
@@ -83,6 +85,7 @@ static struct record *read_record(const struct input_format *f, struct bytes lin
         parts.body = buf_bytes(&packed);
         parts.flags = RECORD_PACKED;
     }
+    parts.flags |= RECORD_TIMED;
     parts.key = (struct bytes){parts.body.p, 0};
     record = mem_alloc(record_size(&parts)); /* nothing behind it may be touched */
     record_write_parts(&parts, 0, record);
@@ -92,9 +95,9 @@ static struct record *read_record(const struct input_format *f, struct bytes lin
     return record;
 }
 
-void pair_encode_bytes(struct pair *p, const struct bytes lines[SIDES], struct buf *to)
+bool pair_try_bytes(struct pair *p, const struct bytes lines[SIDES], struct buf *to)
 {
-    struct result result = {.kind = RESULT_PAIR};
+    struct result result = {.kind = RESULT_PAIR, .window_start = 0, .window_end = 10000};
     struct record *records[SIDES] = {NULL, NULL};
     struct encoder *e;
     bool ok;
@@ -112,13 +115,22 @@ void pair_encode_bytes(struct pair *p, const struct bytes lines[SIDES], struct b
     }
     e = encoder_new(&p->output, p->plan);
     ok = encoder_result(e, &result, to);
-    assert(ok);
+    if (!ok)
+        encoder_failure(e, to);
     encoder_free(e);
     for (int s = 0; s < SIDES; s++) {
         mem_free((char *)p->plan->side[s].form.null_text.p);
         p->plan->side[s].form.null_text = BYTES_NULL;
         mem_free(records[s]);
     }
+    return ok;
+}
+
+void pair_encode_bytes(struct pair *p, const struct bytes lines[SIDES], struct buf *to)
+{
+    bool ok = pair_try_bytes(p, lines, to);
+
+    assert(ok);
 }
 
 void pair_encode(struct pair *p, const char *left, const char *right, struct buf *to)

@@ -15,6 +15,9 @@
 #include "codec/encoder.h"
 #include "core/plan.h"
 
+/* Both records have this time, and lie in the window [0, 10 s). */
+#define PAIR_TIME 1234
+
 struct pair {
     struct plan *plan;
     struct input_format input[SIDES]; /* to be changed before lines are read */
@@ -32,5 +35,8 @@ void pair_encode(struct pair *p, const char *left, const char *right, struct buf
 
 /* The same for lines that may hold anything, one after the other. */
 void pair_encode_bytes(struct pair *p, const struct bytes lines[SIDES], struct buf *to);
+
+/* The same where an expression may fail: false then, and why is appended. */
+bool pair_try_bytes(struct pair *p, const struct bytes lines[SIDES], struct buf *to);
 
 #endif

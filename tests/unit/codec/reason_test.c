@@ -82,12 +82,36 @@ static void a_wrong_number_of_fields_is_told_with_the_names(void **state)
     fixture_close(&f);
 }
 
+static void faults_of_json_are_told_with_their_place_or_name(void **state)
+{
+    struct fixture f;
+    struct buf to = BUF_EMPTY;
+
+    (void)state;
+    fixture_open_json(&f, "id, user.id bigint");
+    reason_json(&to, "a value is expected", 0);
+    assert_string_equal(buf_text(&to), "broken JSON: a value is expected, at byte 1");
+    buf_clear(&to);
+    reason_utf8(&to, 9);
+    assert_string_equal(buf_text(&to), "not UTF-8, at byte 10");
+    buf_clear(&to);
+    reason_twice(&to, BYTES_LIT("a\n\"b"));
+    assert_string_equal(buf_text(&to), "the member \"a\\n\\\"b\" is there twice");
+    buf_clear(&to);
+    reason_path(&to, &f.schema.fields[1], BYTES_LIT("user"));
+    assert_string_equal(buf_text(&to),
+                        "field user.id: its path goes through \"user\", which is no object");
+    buf_done(&to);
+    fixture_close(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_shown_in_quotes_without_control_characters),
         cmocka_unit_test(long_values_are_cut_between_characters),
         cmocka_unit_test(a_wrong_number_of_fields_is_told_with_the_names),
+        cmocka_unit_test(faults_of_json_are_told_with_their_place_or_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
