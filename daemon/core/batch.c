@@ -6,11 +6,21 @@
 #include "base/mem.h"
 
 static const char *const words[REJECTS] = {
-    [REJECT_NONE] = "none",         [REJECT_FIELDS] = "fields",
-    [REJECT_QUOTE] = "quote",       [REJECT_TYPE] = "type",
-    [REJECT_NUL] = "nul",           [REJECT_TELNET] = "telnet",
-    [REJECT_TOO_LONG] = "too_long", [REJECT_UNFINISHED] = "unfinished",
-    [REJECT_HEADER] = "header",     [REJECT_EXPRESSION] = "expression",
+    [REJECT_NONE] = "none",
+    [REJECT_FIELDS] = "fields",
+    [REJECT_QUOTE] = "quote",
+    [REJECT_TYPE] = "type",
+    [REJECT_NUL] = "nul",
+    [REJECT_TELNET] = "telnet",
+    [REJECT_TOO_LONG] = "too_long",
+    [REJECT_UNFINISHED] = "unfinished",
+    [REJECT_HEADER] = "header",
+    [REJECT_EXPRESSION] = "expression",
+    [REJECT_TIMESTAMP] = "timestamp",
+    [REJECT_JSON] = "json",
+    [REJECT_UTF8] = "utf8",
+    [REJECT_DUPLICATE] = "duplicate",
+    [REJECT_PATH] = "path",
 };
 
 const char *reject_word(enum reject r)
@@ -21,6 +31,7 @@ const char *reject_word(enum reject r)
 
 void batch_init(struct batch *b, size_t field_count)
 {
+    b->feed = NULL;
     b->field_count = field_count;
     b->fields = mem_alloc_zeroed(BATCH_ROWS * field_count, sizeof(*b->fields));
     buf_init(&b->scratch);
@@ -40,6 +51,7 @@ void batch_clear(struct batch *b)
 {
     b->count = 0;
     b->rejected = 0;
+    b->late = 0;
     buf_clear(&b->scratch);
     buf_clear(&b->details);
 }
@@ -49,16 +61,33 @@ const char *batch_detail(const struct batch *b, const struct row *r)
     return r->detail < 0 ? "" : buf_data(&b->details) + r->detail;
 }
 
+static void detail_add(struct batch *b, struct row *r, const char *format, va_list args)
+{
+    r->detail = (int32_t)buf_length(&b->details);
+    buf_vprintf(&b->details, format, args);
+    buf_append_char(&b->details, '\0');
+}
+
 void batch_reject(struct batch *b, struct row *r, enum reject why, const char *format, ...)
 {
     va_list args;
 
     assert(why != REJECT_NONE && r->reject == REJECT_NONE);
     r->reject = (uint8_t)why;
-    r->detail = (int32_t)buf_length(&b->details);
     va_start(args, format);
-    buf_vprintf(&b->details, format, args);
+    detail_add(b, r, format, args);
     va_end(args);
-    buf_append_char(&b->details, '\0');
     b->rejected++;
+}
+
+void batch_mark_late(struct batch *b, struct row *r, const char *format, ...)
+{
+    va_list args;
+
+    assert(r->reject == REJECT_NONE && !r->late);
+    r->late = true;
+    va_start(args, format);
+    detail_add(b, r, format, args);
+    va_end(args);
+    b->late++;
 }

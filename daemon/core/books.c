@@ -1,6 +1,7 @@
 #include "core/books.h"
 
 #include <assert.h>
+#include <stddef.h>
 
 static const char *const words[RESULT_KINDS] = {
     [RESULT_PAIR] = "pair", [RESULT_LEFT] = "left", [RESULT_RIGHT] = "right",
@@ -11,4 +12,20 @@ const char *result_kind_word(enum result_kind k)
 {
     assert(k < RESULT_KINDS);
     return words[k];
+}
+
+const double lateness_le_seconds[LATENESS_BUCKETS] = {
+    0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 86400,
+};
+
+void lateness_add(struct lateness *l, int64_t ms)
+{
+    size_t i = 0;
+
+    while (i < LATENESS_BUCKETS && (double)ms > lateness_le_seconds[i] * 1000)
+        i++;
+    if (i < LATENESS_BUCKETS)
+        l->bucket[i]++;
+    l->count++;
+    l->sum_ms += ms;
 }

@@ -3,17 +3,23 @@
 #include <assert.h>
 
 #include "base/buf.h"
-#include "base/hash.h"
-#include "base/hash_inline.h"
 #include "base/mem.h"
-#include "base/number.h"
 #include "base/slab.h"
+#include "base/time.h"
+#include "core/judge.h"
 #include "core/operator.h"
 
-/* Parts of a key are joined by what no record can contain. */
-#define KEY_SEPARATOR '\0'
 /* So many records are hashed, then stored: what storing touches is fetched meanwhile. */
 #define PLAIN_GROUP 16
+
+/* How much state may grow: at most to the limit, but for feeds that hold time back. */
+enum level { LEVEL_LIMIT, LEVEL_MORE };
+#define LEVELS 2
+
+struct fullness {
+    bool full;      /* a push was refused, and not enough was freed since */
+    uint64_t bytes; /* of state, at that moment */
+};
 
 struct engine {
     const struct plan *plan;
@@ -21,25 +27,30 @@ struct engine {
     void *self; /* the operator's; owned */
     struct books books;
     struct slab_pool *pool;
-    struct stream_time reached;
-    uint64_t state_bytes_max;
-    size_t key_field[SIDES]; /* see key_field(); 0 where there is none */
-    bool key_is_field[SIDES];
-    bool plain[SIDES]; /* the key is that field, and no `where` */
+    struct judge judge;
+    struct watermark watermark;  /* event time */
+    struct feed own_feed[SIDES]; /* of batches that come from none */
+    bool event;
+    struct stream_time clock;   /* told last */
+    struct stream_time reached; /* time */
+    bool results_first;         /* the next row has to wait until all results are pulled */
+    bool begun[SIDES];          /* its next row has been judged, and could not be taken */
     bool ended[SIDES];
-    bool full;            /* a push was refused, and not enough was freed since */
-    uint64_t full_bytes;  /* of state, at that moment */
-    struct buf key, body; /* of the record that is being pushed */
+    uint64_t limit[LEVELS];   /* bytes of state */
+    uint64_t state_bytes_max; /* the one in force: the operator looks at it */
+    struct fullness fullness[LEVELS];
 };
 
 static const struct operator* operator_for(const struct plan *plan)
 {
     switch (plan->match) {
     case MATCH_TUMBLING:
-        return &operator_window;
     case MATCH_SLIDING:
+        return &operator_window;
     case MATCH_SESSION:
+        return &operator_session;
     case MATCH_INTERVAL:
+        return &operator_interval;
     case MATCH_LATEST:
     case MATCH_LOOKUP:
     case MATCH_BATCH:
@@ -49,13 +60,22 @@ static const struct operator* operator_for(const struct plan *plan)
     return NULL;
 }
 
-/* Is the key one field as it stands? Else it has to be built. */
-static bool key_field(const struct plan_side *p, size_t *ret)
+static void set_limits(struct engine *e, uint64_t bytes)
 {
-    if (p->key.count != 1 || p->key_as_double[0] || p->key.items[0].expr->kind != EXPR_FIELD)
-        return false;
-    *ret = p->key.items[0].expr->field;
-    return true;
+    e->limit[LEVEL_LIMIT] = bytes;
+    e->limit[LEVEL_MORE] = bytes > UINT64_MAX - bytes / 4 ? UINT64_MAX : bytes + bytes / 4;
+    e->state_bytes_max = bytes;
+}
+
+static void watermark_of(const struct plan *plan, struct watermark *ret)
+{
+    int64_t delay_ms[SIDES], idle_ms[SIDES];
+
+    for (int s = 0; s < SIDES; s++) {
+        delay_ms[s] = plan->side[s].delay_ms;
+        idle_ms[s] = plan->side[s].idle_ms == PLAN_OFF ? WATERMARK_NEVER : plan->side[s].idle_ms;
+    }
+    watermark_init(ret, delay_ms, idle_ms);
 }
 
 struct engine *engine_new(const struct plan *plan)
@@ -63,15 +83,14 @@ struct engine *engine_new(const struct plan *plan)
     struct engine *e = mem_alloc_zeroed(1, sizeof(*e));
 
     e->plan = plan;
-    e->state_bytes_max = plan->state_bytes_max;
+    e->event = plan->time == TIME_EVENT;
     e->pool = slab_pool_new();
-    e->reached = STREAM_TIME_MIN;
-    for (int s = 0; s < SIDES; s++) {
-        e->key_is_field[s] = key_field(&plan->side[s], &e->key_field[s]);
-        e->plain[s] = e->key_is_field[s] && plan->side[s].where == NULL;
-    }
-    buf_init(&e->key);
-    buf_init(&e->body);
+    e->clock = e->reached = STREAM_TIME_MIN;
+    set_limits(e, plan->state_bytes_max);
+    judge_init(&e->judge, plan);
+    watermark_of(plan, &e->watermark);
+    for (int s = 0; s < SIDES; s++)
+        watermark_open(&e->watermark, &e->own_feed[s], (enum side)s);
     e->operator= operator_for(plan);
     e->self = e->operator->create(&(struct operator_context){
         .plan = plan,
@@ -88,150 +107,184 @@ void engine_free(struct engine *e)
         return;
     e->operator->destroy(e->self);
     slab_pool_free(e->pool);
-    buf_done(&e->key);
-    buf_done(&e->body);
+    judge_done(&e->judge);
     mem_free(e);
 }
 
-/* --- judging a record --- */
+/* --- room --- */
 
-enum verdict { VERDICT_HOLD, VERDICT_REJECTED, VERDICT_FILTERED, VERDICT_UNMATCHED };
-
-static void append_as_double(struct buf *key, const struct value *v)
+static uint64_t state_bytes(const struct engine *e)
 {
-    double number = v->type == TYPE_BIGINT ? (double)v->bigint : v->real;
-
-    if (number == 0)
-        number = 0; /* -0 = 0 */
-    buf_advance(key, number_write_double(number, buf_reserve(key, NUMBER_TEXT_MAX)));
+    return e->operator->state_bytes(e->self);
 }
 
-static void append_text(struct buf *key, const struct expr *e, const struct bytes *fields,
-                        const struct value *v)
+/* Full at the limit, not full any more at 15/16 of it, or when all that was due is
+ * gone: else each freed chunk would wake the inputs for a handful of records. */
+static void look_for_room(struct engine *e)
 {
-    if (e->kind == EXPR_FIELD)
-        buf_append_bytes(key, fields[e->field]); /* canonical: equal values, equal bytes */
-    else
-        buf_append_bytes(key, v->text);
-}
+    for (int l = 0; l < LEVELS; l++) {
+        struct fullness *f = &e->fullness[l];
+        uint64_t bytes, max = e->limit[l];
 
-/* Builds the key of several parts, or of one that is compared as a double. */
-static enum verdict key_build(struct engine *e, enum side side, const struct bytes *fields,
-                              struct bytes *ret)
-{
-    const struct plan_side *p = &e->plan->side[side];
-    struct expr_input in = {0};
-
-    in.fields[side] = fields;
-    buf_clear(&e->key);
-    for (size_t i = 0; i < p->key.count; i++) {
-        struct value v;
-        if (expr_evaluate(p->key.items[i].expr, &in, &v) != EXPR_OK)
-            return VERDICT_REJECTED;
-        if (v.null) {
-            *ret = BYTES_NULL;
-            return VERDICT_HOLD;
-        }
-        if (i > 0)
-            buf_append_char(&e->key, KEY_SEPARATOR);
-        if (p->key_as_double[i])
-            append_as_double(&e->key, &v);
-        else
-            append_text(&e->key, p->key.items[i].expr, fields, &v);
+        if (!f->full)
+            continue;
+        bytes = state_bytes(e);
+        f->full = bytes >= f->bytes || (bytes > max - max / 16 && e->operator->has_work(e->self));
     }
-    buf_reserve(&e->key, 1); /* an empty key is not a NULL one */
-    *ret = buf_bytes(&e->key);
-    return VERDICT_HOLD;
 }
 
-static inline enum verdict key_of(struct engine *e, enum side side, const struct bytes *fields,
-                                  struct bytes *ret)
+static void note_full(struct engine *e, enum level level)
 {
-    if (!e->key_is_field[side])
-        return key_build(e, side, fields, ret);
-    *ret = fields[e->key_field[side]];
-    return VERDICT_HOLD;
+    for (int l = 0; l <= (int)level; l++)
+        e->fullness[l] = (struct fullness){true, state_bytes(e)};
 }
 
-static enum verdict where_says(const struct plan_side *p, enum side side,
-                               const struct bytes *fields)
+static enum level level_of(const struct engine *e, enum side side, const struct feed *f)
 {
-    struct expr_input in = {0};
-    struct value v;
-
-    if (p->where == NULL)
-        return VERDICT_HOLD;
-    in.fields[side] = fields;
-    if (expr_evaluate(p->where, &in, &v) != EXPR_OK)
-        return VERDICT_REJECTED;
-    return !v.null && v.boolean ? VERDICT_HOLD : VERDICT_FILTERED;
+    return e->event && watermark_holds_back(&e->watermark, side, f) ? LEVEL_MORE : LEVEL_LIMIT;
 }
 
-static uint32_t hash_key(const struct engine *e, struct bytes key)
+/* --- time --- */
+
+static void advance(struct engine *e, struct stream_time t)
 {
-    return (uint32_t)(hash_bytes_inline(key.p, key.n, e->plan->hash_seed) >> 32);
-}
-
-/* What is to become of a row that decoded well; with HOLD, what is to be stored. */
-static enum verdict judge(struct engine *e, enum side side, const struct batch *b,
-                          const struct row *row, struct record_parts *ret)
-{
-    const struct plan_side *p = &e->plan->side[side];
-    const struct bytes *fields = batch_row_fields(b, row);
-    enum verdict verdict = where_says(p, side, fields);
-
-    if (verdict == VERDICT_HOLD)
-        verdict = key_of(e, side, fields, &ret->key);
-    if (verdict != VERDICT_HOLD)
-        return verdict;
-    if (ret->key.p == NULL && !plan_pads(e->plan, side))
-        return VERDICT_UNMATCHED;
-
-    ret->body = row->line;
-    ret->flags = 0;
-    if (!row->verbatim) {
-        buf_clear(&e->body);
-        record_pack(fields, b->field_count, &e->body);
-        ret->body = buf_bytes(&e->body);
-        ret->flags |= RECORD_PACKED;
+    if (t.ms > e->reached.ms) {
+        e->reached = t;
+        e->operator->advance(e->self, t);
     }
-    if (ret->key.p == NULL) {
-        ret->flags |= RECORD_NULL_KEY;
-        ret->hash = (uint32_t)hash_number(e->books.side[side].received);
-    } else {
-        ret->hash = hash_key(e, ret->key);
-    }
-    return VERDICT_HOLD;
+    look_for_room(e);
+}
+
+static void advance_by_watermark(struct engine *e)
+{
+    advance(e, (struct stream_time){e->watermark.reached});
+}
+
+void engine_advance(struct engine *e, struct stream_time now)
+{
+    if (now.ms > e->clock.ms)
+        e->clock = now;
+    if (!e->event)
+        advance(e, now);
+}
+
+void engine_watch(struct engine *e, struct mono_time now)
+{
+    if (!e->event)
+        return;
+    watermark_clock(&e->watermark, now);
+    advance_by_watermark(e);
+}
+
+void engine_count_idle_anew(struct engine *e, struct mono_time now)
+{
+    watermark_count_anew(&e->watermark, now);
+}
+
+void engine_feed_open(struct engine *e, struct feed *f, enum side side)
+{
+    watermark_open(&e->watermark, f, side);
+}
+
+void engine_feed_close(struct engine *e, struct feed *f)
+{
+    watermark_close(&e->watermark, f);
+    if (e->event)
+        advance_by_watermark(e);
+}
+
+void engine_never_idle(struct engine *e, enum side side)
+{
+    watermark_never_idle(&e->watermark, side);
+}
+
+void engine_end(struct engine *e, enum side side)
+{
+    e->ended[side] = true;
+    watermark_end(&e->watermark, side);
+    if (e->event)
+        advance_by_watermark(e);
+    if (e->ended[side_other(side)])
+        advance(e, STREAM_TIME_MAX);
+}
+
+void engine_flush(struct engine *e)
+{
+    e->operator->flush(e->self);
+}
+
+void engine_lift_limit(struct engine *e)
+{
+    set_limits(e, UINT64_MAX);
+    for (int l = 0; l < LEVELS; l++)
+        e->fullness[l].full = false;
 }
 
 /* --- in --- */
 
-void engine_advance(struct engine *e, struct stream_time now)
-{
-    if (!stream_time_reached(now, e->reached))
-        return;
-    e->reached = now;
-    e->operator->advance(e->self, now);
-}
-
-/* False: it does not fit; nothing is counted. */
-static bool push_row(struct engine *e, enum side side, struct batch *b, struct row *row)
+/* The sentence of [late]. */
+static void mark_late(struct engine *e, enum side side, struct batch *b, struct row *row, int64_t t)
 {
     struct books_side *books = &e->books.side[side];
-    struct record_parts parts;
+    struct buf text = BUF_EMPTY;
+    int64_t by_ms = e->reached.ms - t;
 
-    if (row->reject != REJECT_NONE) {
-        books->rejected++;
-        books->received++;
-        return true;
+    if (e->reached.ms == INT64_MAX) /* all has ended, or was decided early by a stop */
+        by_ms = 0;
+    lateness_add(&books->lateness, by_ms);
+    books->late++;
+    time_write_rfc3339(t, buf_reserve(&text, TIME_TEXT_LENGTH));
+    buf_advance(&text, TIME_TEXT_LENGTH);
+    buf_append_text(&text, " is ");
+    duration_write(by_ms, &text);
+    batch_mark_late(b, row, "its time %s behind the watermark", buf_text(&text));
+    buf_done(&text);
+}
+
+/* What is left of the operator's answer once full and waiting are noted. */
+static bool heed(struct engine *e, enum push_stop stop, enum level level)
+{
+    if (stop == PUSH_FULL)
+        note_full(e, level);
+    e->results_first = stop == PUSH_WORK_FIRST;
+    return stop == PUSH_ALL;
+}
+
+/* A record to be stored. False: not now. */
+static bool push_record(struct engine *e, enum side side, struct batch *b, struct row *row,
+                        const struct record_parts *parts, enum level level)
+{
+    size_t taken;
+    enum push_stop stop =
+        e->operator->push(e->self, side, parts, 1, e->books.side[side].received, &taken);
+
+    if (stop != PUSH_LATE)
+        return heed(e, stop, level);
+    mark_late(e, side, b, row, parts->time);
+    return true;
+}
+
+static bool push_row(struct engine *e, enum side side, struct batch *b, struct row *row,
+                     enum level level)
+{
+    struct books_side *books = &e->books.side[side];
+    struct record_parts parts = {.time = e->reached.ms};
+    enum verdict verdict = VERDICT_REJECTED;
+    struct feed *feed = b->feed != NULL ? b->feed : &e->own_feed[side];
+
+    if (row->reject == REJECT_NONE && e->event &&
+        judge_time(&e->judge, side, b, row, e->clock.ms, &parts.time)) {
+        watermark_record(&e->watermark, feed, parts.time);
+        advance_by_watermark(e);
     }
-    switch (judge(e, side, b, row, &parts)) {
+    if (row->reject == REJECT_NONE)
+        verdict = judge_row(&e->judge, side, b, row, books->received, &parts);
+    switch (verdict) {
     case VERDICT_HOLD:
-        if (e->operator->push(e->self, side, &parts, 1, books->received, e->reached) == 0)
+        if (!push_record(e, side, b, row, &parts, level))
             return false;
         break;
     case VERDICT_REJECTED:
-        batch_reject(b, row, REJECT_EXPRESSION, "where or key cannot be computed");
         books->rejected++;
         break;
     case VERDICT_FILTERED:
@@ -245,36 +298,29 @@ static bool push_row(struct engine *e, enum side side, struct batch *b, struct r
     return true;
 }
 
-/* Verbatim lines whose key is one of their fields, with nothing to ask: what most are.
- * Gathers those that stand together. */
-static size_t gather_plain(const struct engine *e, enum side side, const struct batch *b,
-                           size_t from, struct record_parts *ret)
-{
-    size_t n = 0;
-
-    for (; n < PLAIN_GROUP && from + n < b->count; n++) {
-        const struct row *row = &b->rows[from + n];
-        const struct bytes *key = batch_row_fields(b, row) + e->key_field[side];
-        if (row->reject != REJECT_NONE || !row->verbatim || key->p == NULL)
-            break;
-        ret[n].body = row->line;
-        ret[n].key = *key;
-        ret[n].flags = 0;
-        ret[n].hash = hash_key(e, *key);
-    }
-    return n;
-}
-
-/* False: some did not fit. */
-static bool push_plain(struct engine *e, enum side side, const struct record_parts *parts, size_t n,
+/* False: some have to wait. */
+static bool push_plain(struct engine *e, enum side side, struct record_parts *parts, size_t n,
                        size_t *at)
 {
     struct books_side *books = &e->books.side[side];
-    size_t taken = e->operator->push(e->self, side, parts, n, books->received, e->reached);
+    enum push_stop stop;
+    size_t taken;
 
+    for (size_t i = 0; i < n; i++)
+        parts[i].time = e->reached.ms;
+    stop = e->operator->push(e->self, side, parts, n, books->received, &taken);
+    assert(stop != PUSH_LATE); /* time is the clock's */
     books->received += taken;
     *at += taken;
-    return taken == n;
+    return heed(e, stop, LEVEL_LIMIT);
+}
+
+/* A row that had to wait has told its time already, and is still the next one. */
+static bool has_turn(const struct engine *e, enum side side)
+{
+    if (!e->plan->replay || e->begun[side])
+        return true;
+    return !e->begun[side_other(side)] && watermark_has_turn(&e->watermark, side);
 }
 
 size_t engine_push(struct engine *e, enum side side, struct batch *b, size_t from,
@@ -286,64 +332,50 @@ size_t engine_push(struct engine *e, enum side side, struct batch *b, size_t fro
 
     assert(!e->ended[side]);
     engine_advance(e, now);
-    while (i < b->count && fits) {
-        size_t n = e->plain[side] ? gather_plain(e, side, b, i, parts) : 0;
+    while (i < b->count && fits && has_turn(e, side)) {
+        bool plain = !e->event && e->judge.plain[side];
+        size_t n = plain ? judge_plain(&e->judge, side, b, i, PLAIN_GROUP, parts) : 0;
         if (n > 0) {
             fits = push_plain(e, side, parts, n, &i);
         } else {
-            fits = push_row(e, side, b, &b->rows[i]);
+            enum level level = level_of(e, side, b->feed);
+            e->state_bytes_max = e->limit[level];
+            fits = push_row(e, side, b, &b->rows[i], level);
+            e->begun[side] = !fits;
             i += fits;
         }
     }
-    if (from < b->count) {
-        e->full = i < b->count;
-        e->full_bytes = e->operator->state_bytes(e->self);
-    }
+    e->state_bytes_max = e->limit[LEVEL_LIMIT];
     return i - from;
+}
+
+enum engine_hold engine_holds(const struct engine *e, enum side side, const struct feed *f)
+{
+    if (e->fullness[level_of(e, side, f)].full)
+        return ENGINE_FULL;
+    if (e->results_first && e->operator->has_work(e->self))
+        return ENGINE_RESULTS;
+    return has_turn(e, side) ? ENGINE_TAKES : ENGINE_OTHER;
 }
 
 bool engine_takes(const struct engine *e)
 {
-    return !e->full;
-}
-
-void engine_flush(struct engine *e)
-{
-    e->operator->flush(e->self);
-}
-
-void engine_lift_limit(struct engine *e)
-{
-    e->state_bytes_max = UINT64_MAX;
-    e->full = false;
-}
-
-void engine_end(struct engine *e, enum side side)
-{
-    e->ended[side] = true;
-    if (e->ended[side_other(side)])
-        engine_advance(e, STREAM_TIME_MAX);
+    return !e->fullness[LEVEL_LIMIT].full;
 }
 
 /* --- out --- */
-
-/* Full at the limit, not full any more at 15/16 of it, or when all that was due is
- * gone: else each freed chunk would wake the inputs for a handful of records. */
-static bool has_room_again(const struct engine *e)
-{
-    uint64_t bytes = e->operator->state_bytes(e->self), max = e->state_bytes_max;
-
-    return bytes < e->full_bytes && (bytes <= max - max / 16 || !e->operator->has_work(e->self));
-}
 
 size_t engine_pull(struct engine *e, struct result *ret, size_t max, int64_t *fuel)
 {
     size_t n = e->operator->pull(e->self, ret, max, fuel);
 
-    for (size_t i = 0; i < n; i++)
-        e->books.results[ret[i].kind]++;
-    if (e->full)
-        e->full = !has_room_again(e);
+    for (size_t i = 0; i < n; i++) {
+        if (ret[i].kind == RESULT_FAILED)
+            e->books.results_rejected++;
+        else
+            e->books.results[ret[i].kind]++;
+    }
+    look_for_room(e);
     return n;
 }
 
@@ -354,7 +386,14 @@ bool engine_has_work(const struct engine *e)
 
 struct stream_time engine_due(const struct engine *e)
 {
-    return e->operator->due(e->self);
+    return e->event ? STREAM_TIME_MAX : e->operator->due(e->self);
+}
+
+struct mono_time engine_wake(const struct engine *e)
+{
+    if (!e->event)
+        return (struct mono_time){INT64_MAX};
+    return watermark_wake(&e->watermark, e->operator->due(e->self));
 }
 
 void engine_reject_result(struct engine *e, const struct result *r)
@@ -377,12 +416,22 @@ uint64_t engine_held(const struct engine *e, enum side side)
 
 uint64_t engine_state_bytes(const struct engine *e)
 {
-    return e->operator->state_bytes(e->self);
+    return state_bytes(e);
 }
 
 struct stream_time engine_time(const struct engine *e)
 {
     return e->reached;
+}
+
+struct stream_time engine_watermark(const struct engine *e, enum side side)
+{
+    return (struct stream_time){e->watermark.side[side].own};
+}
+
+bool engine_side_idle(const struct engine *e, enum side side)
+{
+    return e->watermark.side[side].idle;
 }
 
 bool engine_books_balance(const struct engine *e)

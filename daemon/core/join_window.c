@@ -1,18 +1,14 @@
 #include "core/join_window.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "base/mem.h"
 
-/* Partitions serve caches: none for small windows, 16 from PART_BYTES a side on, 256
- * for windows whose sixteenth would still be large. A window that fills is parted
- * once, while that is cheap (a millisecond at most); what it has come to when it is
- * due tells how the next ones begin. */
-#define PART_BITS       4
-#define PART_BYTES      (UINT64_C(64) << 10)
-#define PART_BYTES_MAX  (UINT64_C(2) << 20)
-#define PART_MORE_BYTES (UINT64_C(64) << 20)
+/* A pane that fills is parted once, while that is cheap (a millisecond at most); what
+ * windows come to tells how the next panes begin. */
+#define PART_BITS      4
+#define PART_BYTES     (UINT64_C(64) << 10)
+#define PART_BYTES_MAX (UINT64_C(2) << 20)
 
 /* What the walk's tables may keep from one window to the next: a share of the limit,
  * for they count as state. */
@@ -21,130 +17,76 @@
 static void *join_window_create(const struct operator_context *c)
 {
     struct join_window *j = mem_alloc_zeroed(1, sizeof(*j));
+    uint64_t keep = *c->state_bytes_max / WALK_TABLES_SHARE;
 
     j->context = *c;
+    j->early = c->plan->time == TIME_EVENT ? 1 : 0;
     j->reached = STREAM_TIME_MIN;
-    window_walk_init(&j->walk, c->plan, c->books, c->pool, *c->state_bytes_max / WALK_TABLES_SHARE);
+    window_age_init(&j->open, INT64_MIN, INT64_MIN);
+    window_walk_init(&j->walk, c->plan, c->books, c->pool, keep);
+    late_probe_init(&j->probe, c->plan, c->books, keep);
     return j;
-}
-
-/* --- the open windows --- */
-
-static uint64_t window_bytes(const struct window *w)
-{
-    return w->side[SIDE_LEFT].bytes + w->side[SIDE_RIGHT].bytes;
-}
-
-static struct window *window_new(struct join_window *j, int64_t start)
-{
-    struct window *w = mem_alloc(sizeof(*w));
-
-    w->start = start;
-    w->end = start + j->context.plan->size_ms;
-    window_log_init(&w->side[SIDE_LEFT], j->bits);
-    window_log_init(&w->side[SIDE_RIGHT], j->bits);
-    j->bytes += sizeof(*w) + window_bytes(w);
-    return w;
-}
-
-/* The logs count their own bytes; the sum over all windows is kept beside. */
-static void account(struct join_window *j, const struct window *w, uint64_t bytes_before)
-{
-    j->bytes += window_bytes(w) - bytes_before;
-}
-
-static void window_free(struct join_window *j, struct window *w)
-{
-    j->bytes -= window_bytes(w);
-    window_log_done(&w->side[SIDE_LEFT], j->context.pool);
-    window_log_done(&w->side[SIDE_RIGHT], j->context.pool);
-    mem_free(w);
-    j->bytes -= sizeof(*w);
 }
 
 static void join_window_destroy(void *self)
 {
     struct join_window *j = self;
+    struct window_age *next;
 
-    for (size_t i = 0; i < j->count; i++)
-        window_free(j, j->windows[j->head + i]);
-    mem_free(j->windows);
+    for (struct window_age *a = j->flushed; a != NULL; a = next) {
+        next = a->next;
+        window_age_done(a, j->context.pool);
+        mem_free(a);
+    }
+    window_age_done(&j->open, j->context.pool);
     window_walk_done(&j->walk);
+    late_probe_done(&j->probe);
     mem_free(j);
 }
 
-/* The first open window that does not start before `start`. */
-static size_t windows_search(const struct join_window *j, int64_t start)
-{
-    size_t low = j->head + j->closed, high = j->head + j->count;
+/* --- what is due --- */
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (j->windows[middle]->start < start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+static struct window_age *oldest(struct join_window *j)
+{
+    return j->flushed != NULL ? j->flushed : &j->open;
 }
 
-/* Room for one more behind the last; what the head left free is used first. */
-static void windows_make_room(struct join_window *j)
+static bool has_ended(const struct join_window *j, const struct window_age *a)
 {
-    if (j->head + j->count < j->capacity)
-        return;
-    if (j->head > j->capacity / 2) {
-        memmove(j->windows, j->windows + j->head, j->count * sizeof(struct window *));
-        j->head = 0;
-        return;
-    }
-    j->bytes += (j->capacity == 0 ? 8 : j->capacity) * sizeof(struct window *);
-    j->capacity = j->capacity == 0 ? 8 : 2 * j->capacity;
-    j->windows = mem_realloc(j->windows, j->capacity * sizeof(struct window *));
+    return a != &j->open || j->reached.ms == STREAM_TIME_MAX.ms;
 }
 
-static struct window *windows_open(struct join_window *j, int64_t start)
+/* Windows that end up to here have to fire ... */
+static int64_t fires_to(const struct join_window *j, const struct window_age *a)
 {
-    size_t at = windows_search(j, start);
-
-    if (at < j->head + j->count && j->windows[at]->start == start)
-        return j->windows[at];
-    at -= j->head;
-    windows_make_room(j);
-    at += j->head;
-    memmove(j->windows + at + 1, j->windows + at,
-            (j->head + j->count - at) * sizeof(struct window *));
-    j->windows[at] = window_new(j, start);
-    j->count++;
-    return j->windows[at];
+    return has_ended(j, a)                       ? INT64_MAX
+           : j->reached.ms == STREAM_TIME_MIN.ms ? INT64_MIN
+                                                 : j->reached.ms + j->early;
 }
 
-/* Time mostly stays within the window that is open last. */
-static struct window *window_of(struct join_window *j, int64_t t)
+/* ... and up to here, to close: they take no more records. */
+static int64_t closes_to(const struct join_window *j, const struct window_age *a)
 {
-    struct window *last = j->count > j->closed ? j->windows[j->head + j->count - 1] : NULL;
-
-    if (last != NULL && t >= last->start && t < last->end)
-        return last;
-    return windows_open(j, plan_window_start(j->context.plan, t));
+    int64_t to = fires_to(j, a), grace_ms = j->context.plan->grace_ms;
+    return has_ended(j, a) || to < INT64_MIN + grace_ms ? to : to - grace_ms;
 }
 
-static void windows_drop(struct join_window *j, size_t at)
+static bool join_window_has_work(const void *self)
 {
-    window_free(j, j->windows[at]);
-    j->count--;
-    if (at == j->head)
-        j->head++;
-    else
-        memmove(j->windows + at, j->windows + at + 1,
-                (j->head + j->count - at) * sizeof(struct window *));
-    if (j->count == 0)
-        j->head = 0;
+    const struct join_window *j = self;
+
+    return j->walk.under_way || j->probe.under_way || j->flushed != NULL ||
+           j->open.lone.given > 0 || window_age_has_spent(&j->open) ||
+           window_age_turn(&j->open, j->context.plan, fires_to(j, &j->open)).work != WORK_NONE;
 }
 
-static bool window_is_empty(const struct window *w)
+static struct stream_time join_window_due(const void *self)
 {
-    return w->side[SIDE_LEFT].undecided + w->side[SIDE_RIGHT].undecided == 0;
+    const struct join_window *j = self;
+    const struct window_age *a = &j->open;
+    int64_t end = window_age_due(a, j->context.plan, fires_to(j, a), closes_to(j, a));
+
+    return (struct stream_time){end == INT64_MAX ? INT64_MAX : end - j->early};
 }
 
 /* --- in --- */
@@ -152,57 +94,194 @@ static bool window_is_empty(const struct window *w)
 static uint64_t join_window_state_bytes(const void *self)
 {
     const struct join_window *j = self;
-    return j->bytes + window_walk_bytes(&j->walk);
+    uint64_t bytes = j->bytes + window_age_bytes(&j->open) + window_walk_bytes(&j->walk) +
+                     late_probe_bytes(&j->probe);
+
+    for (const struct window_age *a = j->flushed; a != NULL; a = a->next)
+        bytes += sizeof(*a) + window_age_bytes(a);
+    return bytes;
 }
 
-static void window_grow(struct join_window *j, struct window *w, enum side side, uint64_t room)
-{
-    uint64_t bytes = w->side[side].bytes;
+struct size {
+    uint64_t bytes, chunks[SIDES];
+};
 
-    if (w->side[side].bits > 0 || bytes < PART_BYTES || bytes > PART_BYTES_MAX)
+static struct size size_of(const struct pane *p)
+{
+    return (struct size){pane_bytes(p), {p->side[SIDE_LEFT].chunks, p->side[SIDE_RIGHT].chunks}};
+}
+
+/* Panes count their own bytes and chunks; the sums over all of them are kept beside. */
+static void account(struct join_window *j, struct size before, struct size now)
+{
+    j->bytes += now.bytes - before.bytes;
+    for (int s = 0; s < SIDES; s++)
+        j->chunks[s] += now.chunks[s] - before.chunks[s];
+}
+
+/* Time mostly stays within the pane that is open last. */
+static struct pane *pane_of(struct join_window *j, int64_t t)
+{
+    struct pane_list *l = &j->open.panes;
+    struct pane *p = l->count > 0 ? pane_list_at(l, l->count - 1) : NULL;
+    size_t count = l->count;
+
+    if (p != NULL && t >= p->start && t < p->end)
+        return p;
+    p = pane_list_open(l, j->context.plan, t, j->bits);
+    if (l->count > count)
+        account(j, (struct size){0}, size_of(p));
+    return p;
+}
+
+static void pane_drop(struct join_window *j, struct window_age *a, size_t i)
+{
+    account(j, size_of(pane_list_at(&a->panes, i)), (struct size){0});
+    pane_list_drop(&a->panes, j->context.pool, i);
+}
+
+static void pane_grow(struct join_window *j, struct pane *p, enum side side, uint64_t room)
+{
+    uint64_t bytes = p->side[side].bytes;
+
+    if (p->side[side].bits > 0 || bytes < PART_BYTES || bytes > PART_BYTES_MAX || p->late != NULL)
         return;
-    if (2 * window_bytes(w) > room)
+    if (2 * (p->side[SIDE_LEFT].bytes + p->side[SIDE_RIGHT].bytes) > room)
         return; /* slower, but within its memory */
-    window_log_split(&w->side[SIDE_LEFT], j->context.pool, PART_BITS);
-    window_log_split(&w->side[SIDE_RIGHT], j->context.pool, PART_BITS);
+    window_log_split(&p->side[SIDE_LEFT], j->context.pool, PART_BITS);
+    window_log_split(&p->side[SIDE_RIGHT], j->context.pool, PART_BITS);
 }
 
-static unsigned bits_for(const struct window *w)
+static bool holds_nothing(const struct join_window *j)
 {
-    uint64_t left = w->side[SIDE_LEFT].bytes, right = w->side[SIDE_RIGHT].bytes;
-    uint64_t bytes = left > right ? left : right;
+    const struct window_age *a = &j->open;
 
-    if (bytes >= PART_MORE_BYTES)
-        return WINDOW_LOG_BITS_MAX;
-    return bytes >= PART_BYTES ? PART_BITS : 0;
+    return j->flushed == NULL && a->lone.count == 0 &&
+           (a->panes.count == 0 ||
+            (a->panes.count == 1 && pane_is_empty(pane_list_at(&a->panes, 0))));
 }
 
+/* A state that holds nothing takes one record, however small the limit: else it would be
+ * full of nothing for ever. */
 static uint64_t room_left(const struct join_window *j)
 {
     uint64_t bytes = join_window_state_bytes(j), max = *j->context.state_bytes_max;
+
+    if (holds_nothing(j))
+        return UINT64_MAX;
     return bytes < max ? max - bytes : 0;
 }
 
+/* References to all records of a window have to fit 32 bits. */
+static bool has_chunks_left(const struct join_window *j, enum side side)
+{
+    return pane_is_window(j->context.plan) || j->chunks[side] < LOG_CHUNKS_MAX;
+}
+
 /* The record needs a new chunk. */
-static __attribute__((noinline)) bool push_and_grow(struct join_window *j, struct window *w,
+static __attribute__((noinline)) bool push_and_grow(struct join_window *j, struct pane *p,
                                                     enum side side,
                                                     const struct record_parts *parts,
                                                     uint64_t number)
 {
-    uint64_t room = room_left(j), before = window_bytes(w);
+    struct size before = size_of(p);
+    uint64_t room = room_left(j);
 
-    /* A state that holds nothing takes one record, however small the limit: else it
-     * would be full of nothing for ever. */
-    if (j->count == 1 && window_is_empty(w))
-        room = UINT64_MAX;
-    if (!window_log_append(&w->side[side], j->context.pool, parts, number, room)) {
-        if (window_is_empty(w)) /* it was opened for this record */
-            windows_drop(j, windows_search(j, w->start));
+    if (!has_chunks_left(j, side) ||
+        !window_log_append(&p->side[side], j->context.pool, parts, number, room)) {
+        if (pane_is_empty(p)) /* it was opened for this record */
+            pane_drop(j, &j->open, pane_list_before(&j->open.panes, p->start));
         return false;
     }
-    window_grow(j, w, side, room);
-    account(j, w, before);
+    pane_grow(j, p, side, room);
+    account(j, before, size_of(p));
     return true;
+}
+
+static inline bool push_record(struct join_window *j, struct pane *p, enum side side,
+                               const struct record_parts *parts, uint64_t number)
+{
+    return window_log_append_here(&p->side[side], parts, number) ||
+           push_and_grow(j, p, side, parts, number);
+}
+
+/* --- in, where a window has fired already, or none takes the record --- */
+
+static uint64_t ends_up_to(const struct join_window *j, struct pane_windows w, int64_t end)
+{
+    uint64_t before;
+
+    if (w.first_end > end)
+        return 0;
+    before = (uint64_t)(end - w.first_end) / (uint64_t)j->context.plan->slide_ms + 1;
+    return before < w.count ? before : w.count;
+}
+
+static void probe_begin(struct join_window *j, struct pane *own, enum side side,
+                        const struct record_parts *parts, int64_t first_end, int64_t last_end)
+{
+    const struct pane_list *l = &j->open.panes;
+    size_t from = pane_list_before(l, first_end - j->context.plan->size_ms);
+    size_t to = pane_list_before(l, last_end);
+
+    late_probe_begin(&j->probe, l->panes + l->head + from, to - from, own, side, parts, first_end,
+                     last_end);
+}
+
+/* Nothing that is due is left: all windows have been walked that ought to have been. */
+static void catch_up(struct join_window *j)
+{
+    int64_t fired = fires_to(j, &j->open), closed = closes_to(j, &j->open);
+
+    j->open.fired = fired > j->open.fired ? fired : j->open.fired;
+    j->open.closed = closed > j->open.closed ? closed : j->open.closed;
+}
+
+static enum push_stop push_late(struct join_window *j, enum side side,
+                                const struct record_parts *parts, uint64_t number,
+                                struct pane_windows windows)
+{
+    int64_t slide_ms = j->context.plan->slide_ms;
+    uint64_t late = ends_up_to(j, windows, closes_to(j, &j->open));
+    uint64_t fired = ends_up_to(j, windows, fires_to(j, &j->open));
+    struct pane *p;
+
+    if (late == windows.count) {
+        j->context.books->side[side].late_windows += late;
+        return PUSH_LATE;
+    }
+    if (join_window_has_work(j))
+        return PUSH_WORK_FIRST;
+    catch_up(j);
+    p = pane_of(j, parts->time);
+    if (!push_record(j, p, side, parts, number))
+        return PUSH_FULL;
+    j->context.books->side[side].late_windows += late;
+    if (fired > late && (parts->flags & RECORD_NULL_KEY) == 0)
+        probe_begin(j, p, side, parts, windows.first_end + (int64_t)late * slide_ms,
+                    windows.first_end + (int64_t)(fired - 1) * slide_ms);
+    return PUSH_ALL;
+}
+
+/* It lies between windows: held until time has passed it, as it may have already. */
+static enum push_stop push_lone(struct join_window *j, enum side side,
+                                const struct record_parts *parts)
+{
+    if (parts->time + 1 <= fires_to(j, &j->open) && join_window_has_work(j))
+        return PUSH_WORK_FIRST;
+    return lone_push(&j->open.lone, side, parts, room_left(j)) ? PUSH_ALL : PUSH_FULL;
+}
+
+static enum push_stop push_one(struct join_window *j, enum side side,
+                               const struct record_parts *parts, uint64_t number)
+{
+    struct pane_windows windows = pane_windows_of(j->context.plan, parts->time);
+
+    if (windows.count == 0)
+        return push_lone(j, side, parts);
+    if (windows.first_end <= fires_to(j, &j->open))
+        return push_late(j, side, parts, number, windows);
+    return push_record(j, pane_of(j, parts->time), side, parts, number) ? PUSH_ALL : PUSH_FULL;
 }
 
 /* The ends of the partitions that records will go to. */
@@ -212,20 +291,49 @@ static void fetch_tails(const struct window_log *l, const struct record_parts *p
         __builtin_prefetch(l->parts[log_part_of(parts[i].hash, l->bits)].tail);
 }
 
-static size_t join_window_push(void *self, enum side side, const struct record_parts *parts,
-                               size_t n, uint64_t number, struct stream_time t)
+/* How many of `parts` lie in this pane. In processing time all have one time. */
+static size_t count_within(const struct join_window *j, const struct pane *p,
+                           const struct record_parts *parts, size_t n)
+{
+    size_t i = 0;
+
+    if (j->early == 0 && n > 0 && parts[0].time >= p->start && parts[0].time < p->end)
+        return n;
+    while (i < n && parts[i].time >= p->start && parts[i].time < p->end)
+        i++;
+    return i;
+}
+
+/* Those of `parts` that lie in the pane open last, whose windows have all to come: most. */
+static size_t push_plain(struct join_window *j, enum side side, const struct record_parts *parts,
+                         size_t n, uint64_t number)
+{
+    const struct pane_list *l = &j->open.panes;
+    struct pane *p = l->count > 0 ? pane_list_at(l, l->count - 1) : NULL;
+
+    if (p == NULL || p->first_end <= fires_to(j, &j->open))
+        return 0;
+    n = count_within(j, p, parts, n);
+    fetch_tails(&p->side[side], parts, n);
+    for (size_t i = 0; i < n; i++)
+        if (!push_record(j, p, side, &parts[i], number + i))
+            return i;
+    return n;
+}
+
+static enum push_stop join_window_push(void *self, enum side side, const struct record_parts *parts,
+                                       size_t n, uint64_t number, size_t *ret_taken)
 {
     struct join_window *j = self;
-    struct window *w = window_of(j, t.ms);
+    enum push_stop stop = PUSH_ALL;
+    size_t i = push_plain(j, side, parts, n, number);
 
-    assert(w->end > j->reached.ms);
-    fetch_tails(&w->side[side], parts, n);
-    for (size_t i = 0; i < n; i++) {
-        if (!window_log_append_here(&w->side[side], &parts[i], number + i) &&
-            !push_and_grow(j, w, side, &parts[i], number + i))
-            return i;
+    while (i < n && (stop = push_one(j, side, &parts[i], number + i)) == PUSH_ALL) {
+        i++;
+        i += push_plain(j, side, parts + i, n - i, number + i);
     }
-    return n;
+    *ret_taken = i;
+    return stop;
 }
 
 static void join_window_advance(void *self, struct stream_time now)
@@ -234,72 +342,164 @@ static void join_window_advance(void *self, struct stream_time now)
 
     assert(now.ms >= j->reached.ms);
     j->reached = now;
-    while (j->closed < j->count && j->windows[j->head + j->closed]->end <= now.ms)
-        j->closed++;
 }
 
 static void join_window_flush(void *self)
 {
     struct join_window *j = self;
-    j->closed = j->count;
+    struct window_age **last = &j->flushed;
+    int64_t fired = fires_to(j, &j->open), closed = closes_to(j, &j->open);
+
+    if (window_age_is_empty(&j->open))
+        return;
+    while (*last != NULL)
+        last = &(*last)->next;
+    *last = mem_alloc(sizeof(**last));
+    **last = j->open;
+    window_age_init(&j->open, fired, closed);
 }
 
 /* --- out --- */
+
+static void walk_begin(struct join_window *j, struct window_age *a, int64_t end, unsigned tasks)
+{
+    const struct pane_list *l = &a->panes;
+    size_t from = pane_list_before(l, end - j->context.plan->size_ms);
+    size_t to = pane_list_before(l, end);
+
+    window_walk_begin(&j->walk, l->panes + l->head + from, to - from, end, tasks);
+    j->bits = window_walk_pane_bits(&j->walk);
+}
+
+/* Those between windows that come before the next window. */
+static size_t lone_some(struct join_window *j, struct window_age *a, struct result *ret, size_t max,
+                        int64_t *fuel)
+{
+    const struct plan *plan = j->context.plan;
+    int64_t before = window_age_next_window(a, plan, a->fired, a->closed).instant - 1;
+    int64_t now = fires_to(j, a);
+    size_t n = lone_pull(&a->lone, plan, j->context.books, (before < now ? before : now) - 1, ret,
+                         max, fuel);
+
+    if (n == 0) /* nobody looks at those that have gone */
+        lone_give_back(&a->lone);
+    return n;
+}
+
+static size_t turn_begin(struct join_window *j, struct window_age *a, struct window_turn turn,
+                         struct result *ret, size_t max, int64_t *fuel)
+{
+    bool at_once = j->context.plan->grace_ms == 0;
+
+    switch (turn.work) {
+    case WORK_FIRE:
+        a->fired = turn.end;
+        walk_begin(j, a, turn.end, at_once ? CROSS_TELL | CROSS_CLOSE : CROSS_TELL);
+        break;
+    case WORK_CLOSE:
+        walk_begin(j, a, turn.end, CROSS_CLOSE);
+        break;
+    case WORK_LONE:
+        return lone_some(j, a, ret, max, fuel);
+    case WORK_NONE:
+        break;
+    }
+    return 0;
+}
+
+/* Closed panes go a few chunks at a time, and one that a walk has emptied at once. */
+static void drop_closed(struct join_window *j, struct window_age *a, int64_t *fuel)
+{
+    struct pane *p = pane_list_at(&a->panes, 0);
+    struct size before = size_of(p);
+    bool empty = window_log_drop_some(&p->side[SIDE_LEFT], j->context.pool, fuel) &&
+                 window_log_drop_some(&p->side[SIDE_RIGHT], j->context.pool, fuel);
+
+    account(j, before, size_of(p));
+    if (empty)
+        pane_drop(j, a, 0);
+    --*fuel;
+}
+
+static size_t walk_some(struct join_window *j, struct window_age *a, struct result *ret, size_t max,
+                        int64_t *fuel)
+{
+    struct pane *p = j->walk.panes[0];
+    struct size before = size_of(p);
+    bool closes = (j->walk.cross.tasks & CROSS_CLOSE) != 0;
+    size_t n = window_walk_pull(&j->walk, ret, max, fuel);
+
+    account(j, before, size_of(p));
+    if (!j->walk.under_way && closes)
+        a->closed = j->walk.cross.window_end;
+    return n;
+}
+
+static size_t probe_some(struct join_window *j, struct result *ret, size_t max, int64_t *fuel)
+{
+    size_t n = late_probe_pull(&j->probe, ret, max, fuel);
+
+    j->bytes += j->probe.index_bytes;
+    j->probe.index_bytes = 0;
+    return n;
+}
+
+/* Its last window is closed, and it is empty. */
+static void age_drop(struct join_window *j)
+{
+    struct window_age *a = j->flushed;
+
+    assert(a->panes.count == 0);
+    j->flushed = a->next;
+    window_age_done(a, j->context.pool);
+    mem_free(a);
+}
 
 static size_t join_window_pull(void *self, struct result *ret, size_t max, int64_t *fuel)
 {
     struct join_window *j = self;
     size_t n = 0;
 
-    while (n == 0 && *fuel > 0 && j->closed > 0) {
-        struct window *w = j->windows[j->head];
-        uint64_t before = window_bytes(w);
-        if (j->walk.window == NULL) {
-            j->bits = bits_for(w);
-            window_walk_begin(&j->walk, w);
-        }
-        n = window_walk_pull(&j->walk, ret, max, fuel);
-        account(j, w, before);
-        if (j->walk.window == NULL) {
-            windows_drop(j, j->head);
-            j->closed--;
+    lone_give_back(&oldest(j)->lone);
+    while (n == 0 && *fuel > 0) {
+        struct window_age *a = oldest(j);
+        struct window_turn turn;
+        if (j->probe.under_way) {
+            n = probe_some(j, ret, max, fuel);
+        } else if (j->walk.under_way) {
+            n = walk_some(j, a, ret, max, fuel);
+        } else if (window_age_has_spent(a)) {
+            drop_closed(j, a, fuel);
+        } else if ((turn = window_age_turn(a, j->context.plan, fires_to(j, a))).work != WORK_NONE) {
+            n = turn_begin(j, a, turn, ret, max, fuel);
+        } else if (a != &j->open) {
+            age_drop(j);
+        } else {
+            break;
         }
     }
     return n;
 }
 
-static bool join_window_has_work(const void *self)
-{
-    const struct join_window *j = self;
-    return j->closed > 0;
-}
-
-static struct stream_time join_window_due(const void *self)
-{
-    const struct join_window *j = self;
-
-    if (j->closed == j->count)
-        return STREAM_TIME_MAX;
-    return (struct stream_time){j->windows[j->head + j->closed]->end};
-}
+/* --- what is held --- */
 
 static uint64_t join_window_held(const void *self, enum side side)
 {
     const struct join_window *j = self;
-    uint64_t held = 0;
+    uint64_t held = window_age_held(&j->open, side);
 
-    for (size_t i = 0; i < j->count; i++)
-        held += j->windows[j->head + i]->side[side].undecided;
+    for (const struct window_age *a = j->flushed; a != NULL; a = a->next)
+        held += window_age_held(a, side);
     return held;
 }
 
 static uint64_t join_window_held_recount(const void *self, enum side side)
 {
     const struct join_window *j = self;
-    uint64_t held = 0;
+    uint64_t held = window_age_recount(&j->open, side);
 
-    for (size_t i = 0; i < j->count; i++)
-        held += window_log_recount(&j->windows[j->head + i]->side[side]);
+    for (const struct window_age *a = j->flushed; a != NULL; a = a->next)
+        held += window_age_recount(a, side);
     return held;
 }
 

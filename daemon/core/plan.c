@@ -36,6 +36,7 @@ void plan_free(struct plan *p)
         expr_list_done(&side->key);
         mem_free(side->key_as_double);
         expr_free(side->where);
+        expr_free(side->timestamp);
     }
     expr_free(p->on);
     mem_free(p);
@@ -60,5 +61,5 @@ bool plan_pads(const struct plan *p, enum side s)
 
 int64_t plan_window_start(const struct plan *p, int64_t t)
 {
-    return t - floor_mod(t - p->offset_ms, p->size_ms);
+    return t - floor_mod(t - p->offset_ms, p->slide_ms);
 }

@@ -4,6 +4,10 @@
 
 #include "base/mem.h"
 
+/* What it takes to give back a chunk, in units of fuel; and how many go in one step. */
+#define DROP_FUEL    8
+#define DROP_AT_ONCE 4
+
 void window_log_init(struct window_log *l, unsigned bits)
 {
     size_t count = (size_t)1 << bits;
@@ -21,6 +25,7 @@ static void part_done(struct window_log *l, struct log_part *p, struct slab_pool
     for (uint32_t i = 0; i < p->count; i++)
         slab_give(pool, p->chunks[i], p->chunks[i]->size);
     mem_free(p->chunks);
+    l->chunks -= p->count;
     l->bytes -= p->bytes + p->capacity * sizeof(*p->chunks);
     *p = (struct log_part){0};
 }
@@ -64,6 +69,7 @@ static struct log_chunk *part_add_chunk(struct window_log *l, struct log_part *p
     p->chunks[p->count++] = p->tail = c;
     p->bytes += size;
     l->bytes += size;
+    l->chunks++;
     return c;
 }
 
@@ -131,6 +137,31 @@ void window_log_split(struct window_log *l, struct slab_pool *pool, unsigned bit
 void window_log_drop_part(struct window_log *l, struct slab_pool *pool, uint32_t part)
 {
     part_done(l, &l->parts[part], pool);
+}
+
+bool window_log_drop_some(struct window_log *l, struct slab_pool *pool, int64_t *fuel)
+{
+    for (uint32_t i = 0; i < 1u << l->bits; i++) {
+        struct log_part *p = &l->parts[i];
+        for (; p->count > DROP_AT_ONCE; *fuel -= DROP_FUEL) {
+            struct log_chunk *c = p->chunks[p->count - 1];
+            if (*fuel <= 0)
+                return false;
+            p->count--;
+            p->tail = p->chunks[p->count - 1];
+            l->chunks--;
+            p->bytes -= c->size;
+            l->bytes -= c->size;
+            slab_give(pool, c, c->size);
+        }
+        if (p->capacity > 0) {
+            if (*fuel <= 0)
+                return false;
+            *fuel -= DROP_FUEL;
+            part_done(l, p, pool);
+        }
+    }
+    return true;
 }
 
 static uint64_t chunk_recount(const struct log_chunk *c)

@@ -5,10 +5,8 @@
 
 #include "base/mem.h"
 
-#define ENTRY_NULL_KEY 0
-#define SLOTS_MIN      64
-#define CACHE_LINE     64
-#define BUILD_GROUP    16
+#define CACHE_LINE  64
+#define BUILD_GROUP 16
 /* How many bytes ahead records are fetched while they are chained. */
 #define BUILD_AHEAD 1024
 /* What it takes to look at a record that is in no cache, in units of fuel. */
@@ -16,181 +14,263 @@
 /* How many keys ahead records are fetched while results are made. */
 #define EMIT_AHEAD 4
 
-/* A reference is a chunk's index above the record's place in units of RECORD_ALIGN. */
-#define PLACE_BITS 12
-static_assert(SLAB_CHUNK_MAX / RECORD_ALIGN <= 1 << PLACE_BITS, "a place fits its bits");
-static_assert((uint64_t)LOG_CHUNKS_MAX << PLACE_BITS <= (uint64_t)UINT32_MAX + 1,
-              "and all fits 32");
-
-static uint32_t reference(uint32_t chunk, uint32_t offset)
-{
-    return chunk << PLACE_BITS | offset / RECORD_ALIGN;
-}
+/* Partitions serve caches: none for small windows, 16 from PART_BYTES a side on, 256 for
+ * windows whose sixteenth would still be large. A pane is parted so finely only if it has
+ * PANE_PART_BYTES for each partition. */
+#define PART_BITS       4
+#define PART_BYTES      (UINT64_C(64) << 10)
+#define PART_MORE_BYTES (UINT64_C(64) << 20)
+#define PANE_PART_BYTES 1024
+/* How often the records of a window may be passed over, on the average, for its panes are
+ * parted less finely than it should be walked. */
+#define PASSES_MAX 4
 
 static inline struct record *record_at(const struct window_walk *w, enum side side, uint32_t ref)
 {
-    return log_chunk_record(w->chunks[side][ref >> PLACE_BITS],
-                            (ref & ((1u << PLACE_BITS) - 1)) * RECORD_ALIGN);
-}
-
-/* --- the keys of a partition --- */
-
-static void slots_reset(struct window_walk *w, uint32_t slots)
-{
-    if (slots > w->slot_capacity) {
-        w->slots = mem_realloc(w->slots, slots * sizeof(*w->slots));
-        w->slot_capacity = slots;
-    }
-    memset(w->slots, 0, slots * sizeof(*w->slots));
-    w->slot_mask = slots - 1;
-}
-
-static void slot_put(struct window_walk *w, uint32_t entry)
-{
-    uint32_t at = w->entries[entry].hash & w->slot_mask;
-
-    while (w->slots[at] != 0)
-        at = (at + 1) & w->slot_mask;
-    w->slots[at] = entry + 1;
-}
-
-static void slots_grow(struct window_walk *w)
-{
-    slots_reset(w, 2 * (w->slot_mask + 1));
-    for (uint32_t i = ENTRY_NULL_KEY + 1; i < w->entry_count; i++)
-        slot_put(w, i);
-}
-
-static uint32_t entry_add(struct window_walk *w, uint32_t hash)
-{
-    if (w->entry_count == w->entry_capacity) {
-        w->entry_capacity = w->entry_capacity == 0 ? SLOTS_MIN : 2 * w->entry_capacity;
-        w->entries = mem_realloc(w->entries, w->entry_capacity * sizeof(*w->entries));
-    }
-    w->entries[w->entry_count] = (struct walk_entry){
-        .hash = hash,
-        .head = {WALK_NONE, WALK_NONE},
-        .tail = {WALK_NONE, WALK_NONE},
-    };
-    return w->entry_count++;
-}
-
-static bool entry_has_key(const struct window_walk *w, const struct walk_entry *e, struct bytes key)
-{
-    enum side s = e->head[SIDE_LEFT] != WALK_NONE ? SIDE_LEFT : SIDE_RIGHT;
-    return bytes_equal(record_key(record_at(w, s, e->head[s])), key);
-}
-
-/* False: there is none; *ret_slot is where it would be found. */
-static bool entry_find(const struct window_walk *w, const struct record *r, uint32_t *ret,
-                       uint32_t *ret_slot)
-{
-    struct bytes key = record_key(r);
-    uint32_t at = r->hash & w->slot_mask;
-
-    for (; w->slots[at] != 0; at = (at + 1) & w->slot_mask) {
-        uint32_t entry = w->slots[at] - 1;
-        if (w->entries[entry].hash == r->hash && entry_has_key(w, &w->entries[entry], key)) {
-            *ret = entry;
-            return true;
-        }
-    }
-    *ret_slot = at;
-    return false;
-}
-
-static void entry_chain(struct window_walk *w, uint32_t entry, enum side side, struct record *r,
-                        uint32_t ref)
-{
-    struct walk_entry *e = &w->entries[entry];
-
-    if (e->tail[side] == WALK_NONE)
-        e->head[side] = ref;
-    else
-        record_at(w, side, e->tail[side])->hash = ref;
-    e->tail[side] = ref;
-    r->hash = WALK_NONE;
-}
-
-/* --- fates --- */
-
-static void decide(struct window_walk *w, enum side side, struct record *r)
-{
-    assert(!record_has(r, RECORD_DECIDED));
-    r->size_flags |= RECORD_DECIDED;
-    w->window->side[side].undecided--;
-}
-
-static void decide_matched(struct window_walk *w, enum side side, struct record *r)
-{
-    if (record_has(r, RECORD_MATCHED))
-        return;
-    decide(w, side, r);
-    r->size_flags |= RECORD_MATCHED;
-    w->books->side[side].matched++;
-}
-
-static void decide_unmatched(struct window_walk *w, enum side side, struct record *r)
-{
-    decide(w, side, r);
-    w->books->side[side].unmatched++;
+    return reference_record(w->cross.chunks[side], ref);
 }
 
 /* --- build --- */
 
-static void partition_begin(struct window_walk *w)
+/* Where hashes have to come back, a NULL key is an entry of its own, which knows its hash. */
+static __attribute__((noinline)) void build_null_key(struct window_walk *w, enum side side,
+                                                     struct record *r, uint32_t ref)
 {
-    uint32_t slots = SLOTS_MIN;
-
-    /* Its neighbour before had about as many keys. */
-    while (slots < 2 * w->entry_count)
-        slots *= 2;
-    slots_reset(w, slots);
-    w->entry_count = 0;
-    entry_add(w, 0);
-    for (int s = 0; s < SIDES; s++)
-        w->chunks[s] = w->window->side[s].parts[w->part].chunks;
-    w->step = WALK_BUILD;
-    w->side = SIDE_LEFT;
-    w->chunk = w->offset = 0;
+    if (w->dies)
+        walk_table_chain(&w->table, w->cross.chunks, WALK_NULL_KEY, side, r, ref);
+    else if (w->pads[side])
+        walk_table_add_lone(&w->table, side, r, ref);
+    else
+        cross_leave(&w->cross, side, ref, r);
 }
 
-static void build_record(struct window_walk *w, enum side side, struct record *r, uint32_t ref)
+static inline __attribute__((always_inline)) void
+build_record(struct window_walk *w, enum side side, struct record *r, uint32_t ref)
 {
-    uint32_t entry = ENTRY_NULL_KEY, slot;
+    uint32_t entry, slot;
 
-    if (!record_has(r, RECORD_NULL_KEY) && !entry_find(w, r, &entry, &slot)) {
+    if (record_has(r, RECORD_NULL_KEY)) {
+        build_null_key(w, side, r, ref);
+        return;
+    }
+    if (!walk_table_find(&w->table, w->cross.chunks, r, &entry, &slot)) {
         /* All left records are there already: this one can meet none. */
-        if (side == SIDE_RIGHT && !plan_pads(w->plan, side)) {
-            decide_unmatched(w, side, r);
+        if (side == SIDE_RIGHT && !w->pads[side]) {
+            cross_leave(&w->cross, side, ref, r);
             return;
         }
-        entry = entry_add(w, r->hash);
-        w->slots[slot] = entry + 1;
-        if (2 * w->entry_count > w->slot_mask)
-            slots_grow(w);
+        entry = walk_table_add(&w->table, r->hash, slot);
     }
-    entry_chain(w, entry, side, r, ref);
+    walk_table_chain(&w->table, w->cross.chunks, entry, side, r, ref);
+}
+
+struct group {
+    struct record *record;
+    uint32_t reference;
+};
+
+/* The record whose key will be compared with one of this hash, as it stands now. */
+static inline void fetch_key(const struct window_walk *w, uint32_t hash)
+{
+    uint32_t slot = w->table.slots[hash & w->table.slot_mask];
+    const struct walk_entry *e = &w->table.entries[slot == 0 ? 0 : slot - 1];
+
+    if (slot != 0 && e->hash == hash && e->head[SIDE_LEFT] != REFERENCE_NONE)
+        __builtin_prefetch(record_at(w, SIDE_LEFT, e->head[SIDE_LEFT]));
+}
+
+/* What will be chained soon: in this chunk, or in the one behind it. */
+static inline void fetch_chunk(const struct log_part *p, uint32_t chunk, uint32_t offset)
+{
+    uint32_t used = p->chunks[chunk]->used;
+
+    if (offset < used)
+        __builtin_prefetch(log_chunk_record(p->chunks[chunk], offset));
+    else if (chunk + 1 < p->count && offset - used < BUILD_AHEAD)
+        __builtin_prefetch(log_chunk_record(p->chunks[chunk + 1], offset - used));
+}
+
+/* A few records at a time, so that what their lookups touch is fetched together
+ * and not one after the other. `side` is w->side, for the compiler to know. */
+static inline __attribute__((always_inline)) void
+chain_group_of(struct window_walk *w, enum side side, const struct group *group, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t slot = w->table.slots[group[i].record->hash & w->table.slot_mask];
+        if (slot != 0)
+            __builtin_prefetch(&w->table.entries[slot - 1]);
+    }
+    for (size_t i = 0; i < n && side == SIDE_RIGHT; i++)
+        fetch_key(w, group[i].record->hash);
+    for (size_t i = 0; i < n; i++)
+        build_record(w, side, group[i].record, group[i].reference);
+}
+
+static void chain_group(struct window_walk *w, const struct group *group, size_t n)
+{
+    if (w->silent)
+        for (size_t i = 0; i < n; i++)
+            cross_leave(&w->cross, w->side, group[i].reference, group[i].record);
+    else if (w->side == SIDE_LEFT)
+        chain_group_of(w, SIDE_LEFT, group, n);
+    else
+        chain_group_of(w, SIDE_RIGHT, group, n);
+}
+
+static void build_end(struct window_walk *w);
+
+/* Returns how many. */
+static size_t build_group(struct window_walk *w, const struct log_part *p,
+                          const struct log_chunk *c)
+{
+    struct group group[BUILD_GROUP];
+    size_t n = 0;
+
+    for (; n < BUILD_GROUP && w->offset < c->used; n++) {
+        group[n].record = log_chunk_record(c, w->offset);
+        group[n].reference = reference_make(w->chunk, w->offset);
+        w->offset += (uint32_t)record_stride(group[n].record);
+        __builtin_prefetch(&w->table.slots[group[n].record->hash & w->table.slot_mask]);
+        fetch_chunk(p, w->chunk, w->offset + BUILD_AHEAD);
+    }
+    chain_group(w, group, n);
+    return n;
+}
+
+static void build_direct(struct window_walk *w, int64_t *fuel)
+{
+    const struct log_part *p = &w->panes[0]->side[w->side].parts[w->part];
+
+    for (; w->chunk < p->count; w->chunk++, w->offset = 0) {
+        const struct log_chunk *c = p->chunks[w->chunk];
+        while (w->offset < c->used) {
+            if (*fuel <= 0)
+                return;
+            *fuel -= (int64_t)build_group(w, p, c) * FETCH_FUEL;
+        }
+    }
+    --*fuel;
+    build_end(w);
+}
+
+/* As build_group(), from the pane whose turn it is, while it is. Returns the fuel it takes. */
+static int64_t build_runs_group(struct window_walk *w)
+{
+    struct window_runs *runs = &w->runs[w->side];
+    struct window_run *run = window_runs_at(runs);
+    struct group group[BUILD_GROUP];
+    int64_t looks = 0;
+    size_t n = 0;
+
+    for (; n < BUILD_GROUP && looks < BUILD_GROUP * FETCH_FUEL; looks++) {
+        struct record *r = window_runs_peek(runs, &group[n].reference);
+        if (r == NULL)
+            break;
+        run->offset += (uint32_t)record_stride(r);
+        fetch_chunk(run->part, run->chunk, run->offset + BUILD_AHEAD);
+        if (log_part_of(r->hash, w->bits) != w->part)
+            continue;
+        __builtin_prefetch(&w->table.slots[r->hash & w->table.slot_mask]);
+        group[n++].record = r;
+    }
+    chain_group(w, group, n);
+    window_runs_turn(runs);
+    return looks + (int64_t)n * (FETCH_FUEL - 1) + 1;
+}
+
+static void build_runs(struct window_walk *w, int64_t *fuel)
+{
+    while (!window_runs_are_over(&w->runs[w->side])) {
+        if (*fuel <= 0)
+            return;
+        *fuel -= build_runs_group(w);
+    }
+    --*fuel;
+    build_end(w);
+}
+
+static void side_begin(struct window_walk *w, enum side side)
+{
+    w->side = side;
+    w->chunk = w->offset = 0;
+    if (!w->direct)
+        window_runs_start(&w->runs[side]);
 }
 
 static void entry_begin(struct window_walk *w)
 {
-    const struct walk_entry *e = &w->entries[w->entry];
+    const struct walk_entry *e = &w->table.entries[w->entry];
 
-    w->left = e->head[SIDE_LEFT];
-    w->right = w->entry == ENTRY_NULL_KEY ? WALK_NONE : e->head[SIDE_RIGHT];
-    w->lefts_done = false;
+    cross_begin(&w->cross, e->head, w->entry == WALK_NULL_KEY);
+    w->restored_side = SIDE_LEFT;
+    w->restored = e->head[SIDE_LEFT];
 }
 
-static void fetch_ahead(const struct window_walk *w)
+static void build_end(struct window_walk *w)
+{
+    if (w->side == SIDE_LEFT) {
+        side_begin(w, SIDE_RIGHT);
+        return;
+    }
+    w->step = WALK_EMIT;
+    w->entry = WALK_NULL_KEY;
+    entry_begin(w);
+}
+
+/* --- the partition at hand --- */
+
+/* Those panes come first whose last window this is. */
+static void put_together(struct window_walk *w, enum side side)
+{
+    struct window_runs *runs = &w->runs[side];
+    struct cross *c = &w->cross;
+
+    window_runs_begin(runs);
+    c->leaving[side] = (struct cross_range){0, 0};
+    for (size_t i = 0; i < w->pane_count; i++) {
+        window_runs_add(runs, &w->panes[i]->side[side], w->bits, w->part);
+        if (w->panes[i]->last_end <= c->window_end)
+            c->leaving[side].count = runs->chunk_count;
+    }
+    c->chunks[side] = runs->chunks;
+    c->counts[side] = runs->counts;
+    c->count_count[side] = runs->count;
+    w->debt += (int64_t)w->pane_count;
+}
+
+static void partition_begin(struct window_walk *w)
+{
+    walk_table_begin(&w->table);
+    for (int s = 0; s < SIDES; s++) {
+        if (w->direct)
+            w->cross.chunks[s] = w->panes[0]->side[s].parts[w->part].chunks;
+        else
+            put_together(w, (enum side)s);
+    }
+    w->step = WALK_BUILD;
+    side_begin(w, SIDE_LEFT);
+}
+
+static void partition_end(struct window_walk *w)
+{
+    w->part++;
+    if (w->part == 1u << w->bits)
+        w->step = WALK_END;
+    else
+        partition_begin(w);
+}
+
+/* --- emit --- */
+
+static inline void fetch_ahead(const struct window_walk *w)
 {
     const struct walk_entry *e;
 
-    if (w->entry + EMIT_AHEAD >= w->entry_count)
+    if (w->entry + EMIT_AHEAD >= w->table.count)
         return;
-    e = &w->entries[w->entry + EMIT_AHEAD];
+    e = &w->table.entries[w->entry + EMIT_AHEAD];
     for (int s = 0; s < SIDES; s++) {
-        if (e->head[s] != WALK_NONE) {
+        if (e->head[s] != REFERENCE_NONE) {
             const char *r = (const char *)record_at(w, (enum side)s, e->head[s]);
             __builtin_prefetch(r);
             __builtin_prefetch(r + CACHE_LINE);
@@ -198,241 +278,99 @@ static void fetch_ahead(const struct window_walk *w)
     }
 }
 
-static void build_end(struct window_walk *w)
+/* One record on each side: what most keys have. */
+static inline bool entry_is_pair(const struct walk_entry *e)
 {
-    if (w->side == SIDE_LEFT) {
-        w->side = SIDE_RIGHT;
-        w->chunk = w->offset = 0;
-        return;
-    }
-    w->step = WALK_EMIT;
-    w->entry = ENTRY_NULL_KEY;
-    entry_begin(w);
+    return e->head[SIDE_LEFT] != REFERENCE_NONE && e->head[SIDE_LEFT] == e->tail[SIDE_LEFT] &&
+           e->head[SIDE_RIGHT] != REFERENCE_NONE && e->head[SIDE_RIGHT] == e->tail[SIDE_RIGHT];
 }
 
-/* The record whose key will be compared with one of this hash, as it stands now. */
-static void fetch_key(const struct window_walk *w, uint32_t hash)
+/* One of a plain pair; `dies`: as in the walk, for the compiler to know. */
+static inline struct record *take_plain(struct window_walk *w, const struct walk_entry *e,
+                                        enum side side, bool dies)
 {
-    uint32_t slot = w->slots[hash & w->slot_mask];
-    const struct walk_entry *e = &w->entries[slot == 0 ? 0 : slot - 1];
+    struct record *r = record_at(w, side, e->head[side]);
 
-    if (slot != 0 && e->hash == hash && e->head[SIDE_LEFT] != WALK_NONE)
-        __builtin_prefetch(record_at(w, SIDE_LEFT, e->head[SIDE_LEFT]));
-}
-
-/* What will be chained soon: in this chunk, or in the one behind it. */
-static inline void fetch_chunk(const struct window_walk *w, const struct log_chunk *c,
-                               uint32_t offset)
-{
-    const struct log_part *p = &w->window->side[w->side].parts[w->part];
-
-    if (offset < c->used)
-        __builtin_prefetch(log_chunk_record(c, offset));
-    else if (w->chunk + 1 < p->count && offset - c->used < BUILD_AHEAD)
-        __builtin_prefetch(log_chunk_record(p->chunks[w->chunk + 1], offset - c->used));
-}
-
-/* A few records at a time, so that what their lookups touch is fetched together
- * and not one after the other. Returns how many. */
-static size_t build_group(struct window_walk *w, const struct log_chunk *c)
-{
-    struct {
-        struct record *record;
-        uint32_t reference;
-    } group[BUILD_GROUP];
-    size_t n = 0;
-
-    for (; n < BUILD_GROUP && w->offset < c->used; n++) {
-        group[n].record = log_chunk_record(c, w->offset);
-        group[n].reference = reference(w->chunk, w->offset);
-        w->offset += (uint32_t)record_stride(group[n].record);
-        __builtin_prefetch(&w->slots[group[n].record->hash & w->slot_mask]);
-        fetch_chunk(w, c, w->offset + BUILD_AHEAD);
-    }
-    for (size_t i = 0; i < n; i++) {
-        uint32_t slot = w->slots[group[i].record->hash & w->slot_mask];
-        if (slot != 0)
-            __builtin_prefetch(&w->entries[slot - 1]);
-    }
-    for (size_t i = 0; i < n && w->side == SIDE_RIGHT; i++)
-        fetch_key(w, group[i].record->hash);
-    for (size_t i = 0; i < n; i++)
-        build_record(w, w->side, group[i].record, group[i].reference);
-    return n;
-}
-
-static void build(struct window_walk *w, int64_t *fuel)
-{
-    const struct log_part *p = &w->window->side[w->side].parts[w->part];
-
-    for (; w->chunk < p->count; w->chunk++, w->offset = 0) {
-        const struct log_chunk *c = p->chunks[w->chunk];
-        while (w->offset < c->used) {
-            if (*fuel <= 0)
-                return;
-            *fuel -= (int64_t)build_group(w, c) * FETCH_FUEL;
-        }
-    }
-    --*fuel;
-    build_end(w);
-}
-
-/* --- emit --- */
-
-static void emit_row(const struct window_walk *w, enum result_kind kind, const struct record *l,
-                     const struct record *r, struct result *ret)
-{
-    /* One by one: a whole struct would be made elsewhere and then moved. */
-    ret->kind = kind;
-    ret->record[SIDE_LEFT] = l;
-    ret->record[SIDE_RIGHT] = r;
-    ret->window_start = w->window->start;
-    ret->window_end = w->window->end;
-}
-
-/* `right` is the first of its key: the left record is new to us. */
-static bool on_holds(struct window_walk *w, const struct record *l, const struct record *r,
-                     bool first)
-{
-    const struct plan *p = w->plan;
-    struct expr_input in = {.fields = {w->fields[SIDE_LEFT], w->fields[SIDE_RIGHT]}};
-    struct value v;
-
-    if (p->on == NULL)
-        return true;
-    if (first)
-        record_fields(l, &p->side[SIDE_LEFT].form, w->fields[SIDE_LEFT]);
-    record_fields(r, &p->side[SIDE_RIGHT].form, w->fields[SIDE_RIGHT]);
-    if (expr_evaluate(p->on, &in, &v) != EXPR_OK)
-        return false;
-    return !v.null && v.boolean;
-}
-
-/* The pair (left, right), right not WALK_NONE; moves on to the next right one. */
-static size_t emit_pair(struct window_walk *w, struct record *l, struct result *ret)
-{
-    struct record *r = record_at(w, SIDE_RIGHT, w->right);
-    bool first = w->right == w->entries[w->entry].head[SIDE_RIGHT];
-
-    w->right = r->hash;
-    if (!on_holds(w, l, r, first))
-        return 0;
-    decide_matched(w, SIDE_LEFT, l);
-    decide_matched(w, SIDE_RIGHT, r);
-    if (w->plan->type != JOIN_SEMI && w->plan->type != JOIN_ANTI) {
-        emit_row(w, RESULT_PAIR, l, r, ret);
-        return 1;
-    }
-    w->right = WALK_NONE; /* one match decides */
-    if (w->plan->type == JOIN_ANTI)
-        return 0;
-    emit_row(w, RESULT_SEMI, l, NULL, ret);
-    return 1;
-}
-
-/* All that could have matched `l` is passed. */
-static size_t emit_left_end(struct window_walk *w, struct record *l, struct result *ret)
-{
-    w->left = l->hash;
-    w->right = w->entry == ENTRY_NULL_KEY ? WALK_NONE : w->entries[w->entry].head[SIDE_RIGHT];
-    if (record_has(l, RECORD_MATCHED))
-        return 0;
-    decide_unmatched(w, SIDE_LEFT, l);
-    if (!plan_pads(w->plan, SIDE_LEFT))
-        return 0;
-    emit_row(w, w->plan->type == JOIN_ANTI ? RESULT_ANTI : RESULT_LEFT, l, NULL, ret);
-    return 1;
-}
-
-static size_t emit_left(struct window_walk *w, struct result *ret)
-{
-    struct record *l;
-
-    if (w->left == WALK_NONE) {
-        w->lefts_done = true;
-        w->right = w->entries[w->entry].head[SIDE_RIGHT];
-        return 0;
-    }
-    l = record_at(w, SIDE_LEFT, w->left);
-    return w->right != WALK_NONE ? emit_pair(w, l, ret) : emit_left_end(w, l, ret);
-}
-
-static size_t emit_right(struct window_walk *w, struct result *ret)
-{
-    struct record *r = record_at(w, SIDE_RIGHT, w->right);
-
-    w->right = r->hash;
-    if (record_has(r, RECORD_MATCHED))
-        return 0;
-    decide_unmatched(w, SIDE_RIGHT, r);
-    if (!plan_pads(w->plan, SIDE_RIGHT))
-        return 0;
-    emit_row(w, RESULT_RIGHT, NULL, r, ret);
-    return 1;
-}
-
-/* One record on each side, and nothing to ask them: what most keys are. */
-static bool entry_is_plain_pair(const struct window_walk *w, const struct walk_entry *e)
-{
-    return w->pairs_plain && e->head[SIDE_LEFT] != WALK_NONE &&
-           e->head[SIDE_LEFT] == e->tail[SIDE_LEFT] && e->head[SIDE_RIGHT] != WALK_NONE &&
-           e->head[SIDE_RIGHT] == e->tail[SIDE_RIGHT];
-}
-
-static void emit_plain_pair(struct window_walk *w, const struct walk_entry *e, struct result *ret)
-{
-    struct record *l = record_at(w, SIDE_LEFT, e->head[SIDE_LEFT]);
-    struct record *r = record_at(w, SIDE_RIGHT, e->head[SIDE_RIGHT]);
-
-    decide_matched(w, SIDE_LEFT, l);
-    decide_matched(w, SIDE_RIGHT, r);
-    emit_row(w, RESULT_PAIR, l, r, ret);
+    if (!record_has(r, RECORD_MATCHED))
+        pairing_matched(w->cross.pairing.books, side, r,
+                        dies ? w->cross.held[side] : cross_held(&w->cross, side, e->head[side]));
+    if (!dies)
+        r->hash = e->hash;
+    return r;
 }
 
 /* Up to the next key whose results need more than one step. */
-static size_t emit_plain_pairs(struct window_walk *w, struct result *ret, size_t max, int64_t *fuel)
+static inline __attribute__((always_inline)) size_t
+emit_plain_pairs(struct window_walk *w, struct result *ret, size_t max, int64_t *fuel, bool dies)
+{
+    int64_t start = w->cross.window_start, end = w->cross.window_end;
+    size_t n = 0, affordable = (size_t)(*fuel > 0 ? (*fuel + FETCH_FUEL - 1) / FETCH_FUEL : 0);
+
+    if (max > affordable)
+        max = affordable;
+    for (; n < max && w->entry < w->table.count; w->entry++) {
+        const struct walk_entry *e = &w->table.entries[w->entry];
+        struct record *l, *r;
+        if (!entry_is_pair(e))
+            break;
+        fetch_ahead(w);
+        l = take_plain(w, e, SIDE_LEFT, dies);
+        r = take_plain(w, e, SIDE_RIGHT, dies);
+        pairing_result(&ret[n++], RESULT_PAIR, l, r, start, end);
+    }
+    *fuel -= (int64_t)n * FETCH_FUEL;
+    return n;
+}
+
+/* On to the next entry, past plain pairs. */
+static size_t next_entry(struct window_walk *w, struct result *ret, size_t max, int64_t *fuel)
 {
     size_t n = 0;
 
-    for (; n<max && * fuel> 0 && w->entry < w->entry_count; w->entry++) {
-        const struct walk_entry *e = &w->entries[w->entry];
-        if (!entry_is_plain_pair(w, e))
-            break;
-        fetch_ahead(w);
-        emit_plain_pair(w, e, &ret[n++]);
-        *fuel -= FETCH_FUEL;
-    }
-    if (w->entry < w->entry_count)
+    w->entry++;
+    if (w->plain && w->dies)
+        n = emit_plain_pairs(w, ret, max, fuel, true);
+    else if (w->plain)
+        n = emit_plain_pairs(w, ret, max, fuel, false);
+    if (w->entry < w->table.count)
         entry_begin(w);
     return n;
 }
 
-static void partition_end(struct window_walk *w)
+/* Gives the records of the entry at hand their hashes back, and takes what was matched in
+ * this window only. False: the fuel is used up before that. */
+static bool restore(struct window_walk *w, int64_t *fuel)
 {
-    w->part++;
-    if (w->part == 1u << w->window->side[SIDE_LEFT].bits)
-        w->step = WALK_END;
-    else
-        partition_begin(w);
+    const struct walk_entry *e = &w->table.entries[w->entry];
+
+    for (;; w->restored_side = SIDE_RIGHT, w->restored = e->head[SIDE_RIGHT]) {
+        for (; w->restored != REFERENCE_NONE; --*fuel) {
+            struct record *r = record_at(w, w->restored_side, w->restored);
+            if (*fuel <= 0)
+                return false;
+            w->restored = r->hash;
+            r->hash = e->hash;
+            r->size_flags &= (uint16_t)~RECORD_PAIRED;
+        }
+        if (w->restored_side == SIDE_RIGHT)
+            return true;
+    }
 }
 
 static size_t emit(struct window_walk *w, struct result *ret, size_t max, int64_t *fuel)
 {
     size_t n = 0;
 
-    for (; n<max && * fuel> 0; --*fuel) {
-        if (w->entry == w->entry_count) {
+    while (n<max && * fuel> 0) {
+        if (w->entry == w->table.count) {
+            --*fuel;
             partition_end(w);
             break;
         }
-        if (!w->lefts_done) {
-            n += emit_left(w, ret + n);
-        } else if (w->right != WALK_NONE) {
-            n += emit_right(w, ret + n);
-        } else {
-            w->entry++;
-            n += emit_plain_pairs(w, ret + n, max - n, fuel);
-        }
+        n += cross_pull(&w->cross, ret + n, max - n, fuel);
+        if (!cross_is_over(&w->cross) || (!w->dies && !restore(w, fuel)))
+            continue;
+        n += next_entry(w, ret + n, max - n, fuel);
     }
     return n;
 }
@@ -444,52 +382,143 @@ void window_walk_init(struct window_walk *w, const struct plan *plan, struct boo
 {
     *w = (struct window_walk){
         .plan = plan,
-        .books = books,
         .pool = pool,
         .tables_kept_max = tables_kept_max,
+        .pairs_plain = plan->on == NULL && !pairing_is_one_sided(plan),
     };
-    w->pairs_plain = plan->on == NULL && plan->type != JOIN_SEMI && plan->type != JOIN_ANTI;
-    for (int s = 0; s < SIDES; s++)
-        w->fields[s] = mem_alloc_zeroed(plan->side[s].form.field_count, sizeof(struct bytes));
+    cross_init(&w->cross, plan, books);
 }
 
 static void tables_free(struct window_walk *w)
 {
-    mem_free(w->entries);
-    mem_free(w->slots);
-    w->entries = NULL;
-    w->slots = NULL;
-    w->entry_count = w->entry_capacity = w->slot_capacity = 0;
+    walk_table_done(&w->table);
+    for (int s = 0; s < SIDES; s++)
+        window_runs_done(&w->runs[s]);
+    mem_free(w->panes);
+    w->panes = NULL;
+    w->pane_capacity = 0;
 }
 
 void window_walk_done(struct window_walk *w)
 {
     tables_free(w);
-    mem_free(w->fields[SIDE_LEFT]);
-    mem_free(w->fields[SIDE_RIGHT]);
+    cross_done(&w->cross);
 }
 
-void window_walk_begin(struct window_walk *w, struct window *window)
+static uint64_t side_bytes_max(const struct pane *p)
 {
-    unsigned bits[SIDES] = {window->side[SIDE_LEFT].bits, window->side[SIDE_RIGHT].bits};
+    uint64_t left = p->side[SIDE_LEFT].bytes, right = p->side[SIDE_RIGHT].bytes;
+    return left > right ? left : right;
+}
 
-    assert(w->window == NULL && bits[SIDE_LEFT] == bits[SIDE_RIGHT]);
-    w->window = window;
+static unsigned bits_for(uint64_t bytes)
+{
+    return bytes >= PART_MORE_BYTES ? WINDOW_LOG_BITS_MAX : bytes >= PART_BYTES ? PART_BITS : 0;
+}
+
+static uint64_t window_bytes(const struct window_walk *w, uint64_t *ret_largest_pane)
+{
+    uint64_t bytes = 0;
+
+    *ret_largest_pane = 0;
+    for (size_t i = 0; i < w->pane_count; i++) {
+        uint64_t pane = side_bytes_max(w->panes[i]);
+        bytes += pane;
+        if (pane > *ret_largest_pane)
+            *ret_largest_pane = pane;
+    }
+    return bytes;
+}
+
+unsigned window_walk_pane_bits(const struct window_walk *w)
+{
+    uint64_t largest, bytes = window_bytes(w, &largest);
+    unsigned bits = bits_for(bytes);
+
+    if (largest == bytes) /* it is the window */
+        return bits;
+    while (bits > 0 && largest < (uint64_t)PANE_PART_BYTES << bits)
+        bits -= PART_BITS;
+    return bits;
+}
+
+/* As finely as the window should be, and its panes allow. */
+static unsigned walk_bits(const struct window_walk *w)
+{
+    uint64_t largest, bytes = window_bytes(w, &largest);
+
+    for (unsigned bits = bits_for(bytes);; bits--) {
+        uint64_t passes = 0;
+        for (size_t i = 0; i < w->pane_count; i++) {
+            unsigned finer = w->panes[i]->side[SIDE_LEFT].bits;
+            passes += side_bytes_max(w->panes[i]) << (bits > finer ? bits - finer : 0);
+        }
+        if (bits == 0 || passes <= PASSES_MAX * bytes)
+            return bits;
+    }
+}
+
+static void panes_copy(struct window_walk *w, struct pane *const *panes, size_t count)
+{
+    if (count > w->pane_capacity) {
+        w->panes = mem_realloc(w->panes, count * sizeof(struct pane *));
+        w->pane_capacity = count;
+    }
+    memcpy(w->panes, panes, count * sizeof(struct pane *));
+    w->pane_count = count;
+}
+
+static void choose_kind(struct window_walk *w, int64_t end, unsigned tasks)
+{
+    struct cross *c = &w->cross;
+    struct pane *first = w->panes[0];
+    bool leaves = (tasks & CROSS_CLOSE) != 0 && first->last_end <= end;
+
+    w->direct = w->pane_count == 1;
+    w->dies = w->direct && leaves;
+    w->plain = w->pairs_plain && (tasks & CROSS_TELL) != 0;
+    w->silent = (tasks & CROSS_TELL) == 0 && !c->pads[SIDE_LEFT] && !c->pads[SIDE_RIGHT];
+    w->bits = w->direct ? first->side[SIDE_LEFT].bits : walk_bits(w);
+    for (int s = 0; s < SIDES; s++) {
+        w->pads[s] = c->pads[s] && (tasks & CROSS_CLOSE) != 0;
+        c->held[s] = &first->side[s].undecided;
+        c->counts[s] = NULL;
+        c->leaving[s] = leaves ? CROSS_ALL : (struct cross_range){0, 0};
+    }
+    /* Where a pane is in one window only, matched in it is matched at all. */
+    c->matched_flag = pane_is_window(w->plan) ? RECORD_MATCHED : RECORD_PAIRED;
+    c->tasks = tasks;
+    if ((tasks & CROSS_TELL) == 0 && !pane_is_window(w->plan))
+        c->tasks |= CROSS_DERIVE;
+}
+
+void window_walk_begin(struct window_walk *w, struct pane *const *panes, size_t count, int64_t end,
+                       unsigned tasks)
+{
+    assert(!w->under_way && count > 0 && (tasks & CROSS_DERIVE) == 0);
+    panes_copy(w, panes, count);
+    w->under_way = true;
+    w->cross.window_start = end - w->plan->size_ms;
+    w->cross.window_end = end;
+    choose_kind(w, end, tasks);
     w->part = w->dropped = 0;
+    w->debt = 2 * (int64_t)count;
     partition_begin(w);
 }
 
 static void drop_spent(struct window_walk *w)
 {
-    if (w->window == NULL)
+    pairing_forget(&w->cross.pairing);
+    if (!w->under_way)
         return;
-    for (; w->dropped < w->part; w->dropped++) {
-        window_log_drop_part(&w->window->side[SIDE_LEFT], w->pool, w->dropped);
-        window_log_drop_part(&w->window->side[SIDE_RIGHT], w->pool, w->dropped);
+    for (; w->dies && w->dropped < w->part; w->dropped++) {
+        window_log_drop_part(&w->panes[0]->side[SIDE_LEFT], w->pool, w->dropped);
+        window_log_drop_part(&w->panes[0]->side[SIDE_RIGHT], w->pool, w->dropped);
     }
     if (w->step != WALK_END)
         return;
-    w->window = NULL;
+    w->under_way = false;
+    w->pane_count = 0;
     if (window_walk_bytes(w) > w->tables_kept_max)
         tables_free(w);
 }
@@ -500,16 +529,21 @@ size_t window_walk_pull(struct window_walk *w, struct result *ret, size_t max, i
 
     assert(max > 0);
     drop_spent(w);
-    while (w->window != NULL && w->step != WALK_END && n<max && * fuel> 0) {
-        if (w->step == WALK_BUILD)
-            build(w, fuel);
-        else
+    while (w->under_way && w->step != WALK_END && n<max && * fuel> 0) {
+        *fuel -= w->debt;
+        w->debt = 0;
+        if (w->step == WALK_EMIT)
             n += emit(w, ret + n, max - n, fuel);
+        else if (w->direct)
+            build_direct(w, fuel);
+        else
+            build_runs(w, fuel);
     }
     return n;
 }
 
 uint64_t window_walk_bytes(const struct window_walk *w)
 {
-    return w->entry_capacity * sizeof(*w->entries) + w->slot_capacity * sizeof(*w->slots);
+    return walk_table_bytes(&w->table) + window_runs_bytes(&w->runs[SIDE_LEFT]) +
+           window_runs_bytes(&w->runs[SIDE_RIGHT]) + w->pane_capacity * sizeof(struct pane *);
 }

@@ -29,11 +29,17 @@ enum reject {
     REJECT_TOO_LONG,   /* longer than max_line */
     REJECT_UNFINISHED, /* the connection broke within it */
     REJECT_HEADER,     /* its connection's header lacks or repeats a field */
-    REJECT_EXPRESSION, /* where or key failed (overflow, division by zero, ...) */
+    REJECT_EXPRESSION, /* where, key or timestamp failed (overflow, division by zero, ...) */
+    REJECT_TIMESTAMP,  /* NULL, or further ahead of the clock than max_ahead */
+    REJECT_JSON,       /* broken JSON, or no object */
+    REJECT_UTF8,       /* bytes that are not UTF-8 (json) */
+    REJECT_DUPLICATE,  /* a member that is there twice */
+    REJECT_PATH,       /* a path goes through what is no object */
 };
-#define REJECTS 10
+#define REJECTS 15
 
-/* "fields", "quote", "type", "nul", "telnet", "too_long", "unfinished", "header", "expression" */
+/* "fields", "quote", "type", "nul", "telnet", "too_long", "unfinished", "header",
+ * "expression", "timestamp", "json", "utf8", "duplicate", "path" */
 const char *reject_word(enum reject r);
 
 struct row {
@@ -42,13 +48,18 @@ struct row {
     uint32_t fields;   /* where its fields start in batch.fields; none when rejected */
     bool verbatim;     /* the line can be stored as it is: see core/record.h */
     uint8_t reject;    /* enum reject; the engine too may set it */
-    int32_t detail;    /* rejected: where batch.details has the sentence, -1 for none */
+    bool late;         /* set by the engine: its fate is late */
+    int32_t detail;    /* rejected or late: where batch.details has the sentence, -1: none */
 };
 
+struct feed;
+
 struct batch {
+    struct feed *feed; /* whose rows these are (core/watermark.h); NULL: the side's own */
     struct row rows[BATCH_ROWS];
     size_t count;
     size_t rejected;      /* how many rows have a reject */
+    size_t late;          /* how many rows are late */
     size_t field_count;   /* of every row that is not rejected; set by batch_init */
     struct bytes *fields; /* owned: BATCH_ROWS * field_count canonical texts */
     struct buf scratch;   /* what fields point at that is not in the input bytes */
@@ -64,11 +75,15 @@ static inline struct bytes *batch_row_fields(const struct batch *b, const struct
     return b->fields + r->fields;
 }
 
-/* The sentence that says what was wrong with a rejected row; "" for none. */
+/* The sentence that says what was wrong with a rejected or late row; "" for none. */
 const char *batch_detail(const struct batch *b, const struct row *r);
 
 /* Rejects row `r` with a reason for people. */
 void batch_reject(struct batch *b, struct row *r, enum reject why, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Marks row `r` late, with a sentence for people. */
+void batch_mark_late(struct batch *b, struct row *r, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -15,6 +15,19 @@
 
 #include "core/side.h"
 
+/* By how much records were late: counts of at most so many seconds each, then all. */
+#define LATENESS_BUCKETS 12
+extern const double lateness_le_seconds[LATENESS_BUCKETS];
+
+struct lateness {
+    uint64_t bucket[LATENESS_BUCKETS]; /* not cumulative */
+    uint64_t count;
+    int64_t sum_ms;
+};
+
+/* Notes a record that was `ms` behind time. */
+void lateness_add(struct lateness *l, int64_t ms);
+
 struct books_side {
     uint64_t received; /* every record that was cut out of the input, good or bad */
     uint64_t rejected;
@@ -22,6 +35,10 @@ struct books_side {
     uint64_t late;
     uint64_t matched;
     uint64_t unmatched;
+
+    /* beside the fates */
+    uint64_t late_windows;    /* (record, window) pairs that were late */
+    struct lateness lateness; /* of the records whose fate is late */
 };
 
 enum result_kind {
@@ -30,10 +47,11 @@ enum result_kind {
     RESULT_RIGHT, /* padded: the left side is NULL */
     RESULT_SEMI,
     RESULT_ANTI,
+    RESULT_FAILED, /* a pair for which `on` failed: for [rejects], no row of the output */
 };
-#define RESULT_KINDS 5
+#define RESULT_KINDS 5 /* that are rows: FAILED is counted as results_rejected */
 
-const char *result_kind_word(enum result_kind k); /* "pair", "left", ... */
+const char *result_kind_word(enum result_kind k); /* "pair", "left", ...; not of FAILED */
 
 struct books {
     struct books_side side[SIDES];

@@ -21,6 +21,7 @@
 #include "core/plan.h"
 #include "core/record.h"
 #include "core/side.h"
+#include "core/watermark.h"
 
 struct engine;
 
@@ -30,17 +31,45 @@ void engine_free(struct engine *e);
 
 /* --- in --- */
 
-/* Time is now `now`: windows that end by then are due. Never goes back: an
- * earlier time is taken for the one reached. */
+/* The clock is at `now`. In processing time that is time: windows that end by then are
+ * due; an earlier time is taken for the one reached. In event time it only says which
+ * timestamps are too far ahead. */
 void engine_advance(struct engine *e, struct stream_time now);
 
-/* Takes rows of `b`, from row `from` on, that came from `side` at `now`. Returns
- * how many: fewer than there are when state is full. A row that where or key
- * make unusable gets its `reject` here. Rows taken are in the books. */
+/* Event time: the monotonic clock, told before anything else in a turn. Who is idle, and
+ * time that moves with the clock, follow from it. Nothing to do in processing time. */
+void engine_watch(struct engine *e, struct mono_time now);
+
+/* The ready line was written, or inputs that were held back are read again. */
+void engine_count_idle_anew(struct engine *e, struct mono_time now);
+
+/* A connection of `side`: its records carry it in batch.feed. Belongs to the caller,
+ * who closes it before it goes; rules: core/watermark.h. `unread` is the caller's to set. */
+void engine_feed_open(struct engine *e, struct feed *f, enum side side);
+void engine_feed_close(struct engine *e, struct feed *f);
+/* The side is a regular file: never idle. */
+void engine_never_idle(struct engine *e, enum side side);
+
+/* Takes rows of `b`, from row `from` on, that came from `side` at `now`. Returns how many:
+ * fewer than there are when engine_holds() says why. A row that timestamp, where or key
+ * make unusable gets its `reject` here, one that is late its `late`. Rows taken are in
+ * the books. */
 size_t engine_push(struct engine *e, enum side side, struct batch *b, size_t from,
                    struct stream_time now);
 
-/* False: state is full, pushing would take nothing. */
+enum engine_hold {
+    ENGINE_TAKES,
+    ENGINE_FULL,    /* state is full: pushing would take nothing */
+    ENGINE_RESULTS, /* results that came before the next row have to be pulled first */
+    ENGINE_OTHER,   /* replay: the other side's row comes next */
+};
+
+/* Would it take a row of this feed now? NULL: of the side's own. In event time, feeds that
+ * hold time back are taken from beyond the limit, up to a quarter more: only they can
+ * free memory. */
+enum engine_hold engine_holds(const struct engine *e, enum side side, const struct feed *f);
+
+/* False: state is full, for some feed at least. */
 bool engine_takes(const struct engine *e);
 
 /* What is held now is decided as if time had ended, and makes room for what may still
@@ -59,8 +88,9 @@ void engine_end(struct engine *e, enum side side);
 struct result {
     enum result_kind kind;
     const struct record *record[SIDES]; /* NULL: padded, or not part (semi, anti) */
-    int64_t window_start, window_end;
+    int64_t window_start, window_end;   /* RESULT_NO_WINDOW: of a record that lay in none */
 };
+#define RESULT_NO_WINDOW EXPR_NO_WINDOW
 
 /* Sets up to `max` results and returns how many. What they point at is good until
  * the next engine_pull(). *fuel is what the caller will spend: one unit for
@@ -71,8 +101,11 @@ size_t engine_pull(struct engine *e, struct result *ret, size_t max, int64_t *fu
 /* Is there anything that pulling would work on? */
 bool engine_has_work(const struct engine *e);
 
-/* The time at which engine_advance() would make something due; STREAM_TIME_MAX: never. */
+/* The time at which engine_advance() would make something due; STREAM_TIME_MAX: never, or
+ * this is event time. */
 struct stream_time engine_due(const struct engine *e);
+/* Event time: when engine_watch() would; INT64_MAX: never. */
+struct mono_time engine_wake(const struct engine *e);
 
 /* A result whose row cannot be made (select failed): counted; fates stand. */
 void engine_reject_result(struct engine *e, const struct result *r);
@@ -82,7 +115,10 @@ void engine_reject_result(struct engine *e, const struct result *r);
 const struct books *engine_books(const struct engine *e);
 uint64_t engine_held(const struct engine *e, enum side side);
 uint64_t engine_state_bytes(const struct engine *e);
-struct stream_time engine_time(const struct engine *e); /* reached */
+struct stream_time engine_time(const struct engine *e); /* reached: the join's watermark */
+/* Event time: how far this side is by its own records; STREAM_TIME_MIN: none came yet. */
+struct stream_time engine_watermark(const struct engine *e, enum side side);
+bool engine_side_idle(const struct engine *e, enum side side);
 /* Both sides, with held counted anew from the records themselves: slow. */
 bool engine_books_balance(const struct engine *e);
 

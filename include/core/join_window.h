@@ -1,26 +1,39 @@
 /*
  * core/join_window: windows aligned to the epoch, each a join of its own.
  *
- * Windows are opened by the first record that falls into them and are due when
- * time reaches their end. Due windows are walked (core/window_walk) in order of
- * end, one at a time, while others fill. Rules: semantics.md section 2.
+ * Records are stored in panes (core/pane): a window is some of them. It fires when time
+ * has come to its end: it is walked (core/window_walk), while records go into others. It
+ * closes then too, or `grace` later; meanwhile a record that falls into it is stored, and
+ * what it matches is told at once (core/late_probe). A pane goes with its last window.
+ *
+ * Results come in order of their causes: fires and closes by the instant at which they
+ * became due, then by the window's end. A window that is due takes no record before it
+ * has been walked: who has one for it has to pull first (PUSH_WORK_FIRST). So a walk or a
+ * probe never sees a record that came after its cause.
+ *
+ * Rules: semantics.md sections 1, 2 and 5b.
  */
 #ifndef CORE_JOIN_WINDOW_H
 #define CORE_JOIN_WINDOW_H
 
 #include "core/instant.h"
+#include "core/late_probe.h"
 #include "core/operator.h"
+#include "core/pane.h"
+#include "core/window_age.h"
 #include "core/window_walk.h"
 
 struct join_window {
     struct operator_context context;
-    struct window **windows; /* owned, by start; [head, head + count) are there ... */
-    size_t head, count, capacity;
-    size_t closed; /* ... of which the first so many are due and take no more records */
+    int64_t early; /* a window that ends at e is due at e - early */
     struct stream_time reached;
-    unsigned bits;           /* how new windows are parted */
-    struct window_walk walk; /* over windows[head], when under way */
-    uint64_t bytes;          /* of the windows, their logs and their directory */
+    struct window_age open;     /* takes records */
+    struct window_age *flushed; /* owned, the oldest first: goes before `open`; NULL */
+    unsigned bits;              /* how new panes are parted */
+    struct window_walk walk;    /* over panes of the oldest age, as the probe */
+    struct late_probe probe;
+    uint64_t bytes;         /* of all panes */
+    uint64_t chunks[SIDES]; /* of all panes */
 };
 
 extern const struct operator operator_window;

@@ -25,7 +25,15 @@ struct operator_context {
     const struct plan *plan;
     struct books *books;
     struct slab_pool *pool;
-    const uint64_t *state_bytes_max;
+    const uint64_t *state_bytes_max; /* may change from push to push */
+};
+
+/* Why a push took fewer records than there were. */
+enum push_stop {
+    PUSH_ALL,        /* it took all */
+    PUSH_FULL,       /* the next one does not fit into state */
+    PUSH_WORK_FIRST, /* results of earlier causes have to be pulled before the next one */
+    PUSH_LATE,       /* the next one is late altogether: it is the caller's to count */
 };
 
 struct operator
@@ -33,11 +41,13 @@ struct operator
     void *(*create)(const struct operator_context *c);
     void (*destroy)(void *self);
 
-    /* Stores `n` records of time `t`, with numbers from `number` on. Returns how many
-     * fitted into state; nothing has changed for the others. */
-    size_t (*push)(void *self, enum side side, const struct record_parts *parts, size_t n,
-                   uint64_t number, struct stream_time t);
-    /* Time has come to `now`; STREAM_TIME_MAX: nothing will follow. */
+    /* Stores records, with numbers from `number` on; parts[i].time is each one's time.
+     * Sets how many it took; nothing has changed for the others. It counts the (record,
+     * window) pairs that are late, in the books, of those that it took or called late. */
+    enum push_stop (*push)(void *self, enum side side, const struct record_parts *parts, size_t n,
+                           uint64_t number, size_t *ret_taken);
+    /* Time (the clock, or the join's watermark) has come to `now`; STREAM_TIME_MAX:
+     * nothing will follow. Told of every step, before the record that made it. */
     void (*advance)(void *self, struct stream_time now);
 
     /* All that is held now is due, whatever the time. */
@@ -45,6 +55,7 @@ struct operator
 
     size_t (*pull)(void *self, struct result *ret, size_t max, int64_t *fuel);
     bool (*has_work)(const void *self);
+    /* The lowest time that, reached, gives work; STREAM_TIME_MAX: none does. */
     struct stream_time (*due)(const void *self);
 
     uint64_t (*held)(const void *self, enum side side);
@@ -52,6 +63,8 @@ struct operator
     uint64_t (*state_bytes)(const void *self);
 };
 
-extern const struct operator operator_window; /* tumbling */
+extern const struct operator operator_window;   /* tumbling, sliding */
+extern const struct operator operator_session;  /* session */
+extern const struct operator operator_interval; /* interval */
 
 #endif

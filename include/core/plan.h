@@ -33,21 +33,35 @@ enum match_kind {
 
 enum time_kind { TIME_PROCESSING, TIME_EVENT };
 
+#define PLAN_OFF (-1)
+
 struct plan_side {
     struct schema schema;
     struct record_form form;
     struct expr_list key; /* as many items as the other side; none: one key for all */
     bool *key_as_double;  /* one an item, owned */
     struct expr *where;   /* owned; NULL: all records */
+
+    /* event time */
+    struct expr *timestamp; /* owned; of a timestamp type */
+    int64_t delay_ms;
+    int64_t idle_ms;      /* PLAN_OFF: never idle */
+    int64_t max_ahead_ms; /* PLAN_OFF: any time is believed */
 };
 
 struct plan {
     enum join_type type;
     enum match_kind match;
     enum time_kind time;
-    int64_t size_ms;   /* of windows; > 0 */
-    int64_t offset_ms; /* may be negative */
-    struct expr *on;   /* owned; NULL: true */
+    int64_t size_ms;            /* tumbling, sliding: of windows; > 0 */
+    int64_t slide_ms;           /* from one window's start to the next; > 0; tumbling: size_ms */
+    int64_t offset_ms;          /* of windows; may be negative */
+    int64_t gap_ms;             /* session; > 0 */
+    int64_t lower_ms, upper_ms; /* interval; lower <= upper */
+    int64_t grace_ms;           /* event time; >= 0 */
+    struct expr *on;            /* owned; NULL: true */
+    bool keep_times;            /* select asks for the records' times */
+    bool replay;                /* files on both sides, in event time: semantics.md section 5 */
     struct plan_side side[SIDES];
     uint64_t state_bytes_max;
     uint64_t hash_seed;
@@ -59,7 +73,8 @@ void plan_free(struct plan *p);
 /* Outer joins pad their unmatched rows with NULLs; the rows of anti count too. */
 bool plan_pads(const struct plan *p, enum side s);
 
-/* The window of `size_ms` that holds `t`: its start. semantics.md section 1. */
+/* The last window that starts at or before `t`: its start. It holds `t` unless
+ * windows leave gaps. semantics.md section 1. */
 int64_t plan_window_start(const struct plan *p, int64_t t);
 
 #endif

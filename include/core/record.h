@@ -1,10 +1,10 @@
 /*
  * core/record: a record as it lies in a store.
  *
- *     +--------+--------+-----------+---------+---------+- - - - -+---------+-----+
- *     | hash   | number | size,flags| key_off | key_len | wide    | body    | key |
- *     | 4      | 4      | 2         | 1       | 1       | 12 or 0 | size    |     |
- *     +--------+--------+-----------+---------+---------+- - - - -+---------+-----+
+ *     +------+--------+-----------+---------+---------+- - - - -+- - - -+------+-----+
+ *     | hash | number | size,flags| key_off | key_len | wide    | time  | body | key |
+ *     | 4    | 4      | 2         | 1       | 1       | 12 or 0 | 8 or 0| size |     |
+ *     +------+--------+-----------+---------+---------+- - - - -+- - - -+------+-----+
  *
  * The body is either the line as it was received (verbatim: all its fields are
  * canonical and none is quoted), or packed: for each field a varint, 0 for NULL
@@ -14,7 +14,8 @@
  * of a verbatim line it lies in the body, else it follows it. Keys of several
  * parts are joined by NUL, which no record can contain.
  *
- * A record that is too large for the small numbers carries wide ones.
+ * A record that is too large for the small numbers carries wide ones. Its time is
+ * kept where the store or the results need it (RECORD_TIMED).
  * Records start at multiples of RECORD_ALIGN; 12 bytes is what each one costs. Its
  * bits say its fate: matched bits lie with the records, nowhere else.
  */
@@ -35,13 +36,15 @@
 #define RECORD_ALIGN 4
 
 enum record_flag {
+    RECORD_PAIRED = 1 << 9,    /* it had a match in the window that is being walked */
+    RECORD_TIMED = 1 << 10,    /* its time lies before its body */
     RECORD_DECIDED = 1 << 11,  /* its fate is in the books: it is no longer held */
     RECORD_MATCHED = 1 << 12,  /* it had a match */
     RECORD_NULL_KEY = 1 << 13, /* matches nothing */
     RECORD_PACKED = 1 << 14,
     RECORD_WIDE = 1 << 15,
 };
-#define RECORD_SIZE_MASK 0x07ff
+#define RECORD_SIZE_MASK 0x01ff
 
 struct record {
     uint32_t hash;   /* of its key; while a walk over its window is under way: a link */
@@ -49,7 +52,7 @@ struct record {
     uint16_t size_flags;
     uint8_t key_offset; /* from the start of the body */
     uint8_t key_size;
-    /* struct record_wide if RECORD_WIDE, then the body and the key */
+    /* struct record_wide if RECORD_WIDE, a time if RECORD_TIMED, the body, the key */
 };
 
 struct record_wide {
@@ -87,9 +90,26 @@ static inline struct record_wide record_sizes(const struct record *r)
     return w;
 }
 
+/* Bytes between the header and the body. */
+static inline size_t record_extra(uint16_t flags)
+{
+    return ((flags & RECORD_WIDE) != 0 ? sizeof(struct record_wide) : 0) +
+           ((flags & RECORD_TIMED) != 0 ? sizeof(int64_t) : 0);
+}
+
 static inline const char *record_payload(const struct record *r)
 {
-    return (const char *)(r + 1) + (record_has(r, RECORD_WIDE) ? sizeof(struct record_wide) : 0);
+    return (const char *)(r + 1) + record_extra(r->size_flags);
+}
+
+/* Milliseconds since the epoch, of a record that is RECORD_TIMED. */
+static inline int64_t record_time(const struct record *r)
+{
+    int64_t t;
+
+    assert(record_has(r, RECORD_TIMED));
+    memcpy(&t, record_payload(r) - sizeof(t), sizeof(t));
+    return t;
 }
 
 static inline struct bytes record_body(const struct record *r)
@@ -104,11 +124,11 @@ static inline struct bytes record_key(const struct record *r)
 }
 
 /* What header, body and a key behind it take in a chunk. */
-static inline size_t record_stride_of(struct record_wide w, bool wide)
+static inline size_t record_stride_of(struct record_wide w, uint16_t flags)
 {
     size_t key_end = (size_t)w.key_offset + w.key_size;
     size_t payload = key_end > w.body_size ? key_end : w.body_size;
-    size_t size = sizeof(struct record) + (wide ? sizeof(struct record_wide) : 0) + payload;
+    size_t size = sizeof(struct record) + record_extra(flags) + payload;
 
     return (size + RECORD_ALIGN - 1) & ~(size_t)(RECORD_ALIGN - 1);
 }
@@ -116,7 +136,7 @@ static inline size_t record_stride_of(struct record_wide w, bool wide)
 /* Bytes from this record to the next one in its chunk. */
 static inline size_t record_stride(const struct record *r)
 {
-    return record_stride_of(record_sizes(r), record_has(r, RECORD_WIDE));
+    return record_stride_of(record_sizes(r), r->size_flags);
 }
 
 /* Sets ret_fields[0 .. field_count) to the canonical texts, BYTES_NULL for NULL.
@@ -129,7 +149,8 @@ struct record_parts {
     uint32_t hash;
     struct bytes body;
     struct bytes key; /* key.p lies within body (verbatim), or it will follow the body */
-    uint16_t flags;   /* RECORD_NULL_KEY, RECORD_PACKED */
+    uint16_t flags;   /* RECORD_NULL_KEY, RECORD_PACKED, RECORD_TIMED */
+    int64_t time;     /* in milliseconds; stored with RECORD_TIMED only */
 };
 
 /* How a record will lie in its store. */
@@ -157,7 +178,8 @@ static inline void record_shape_any(const struct record_parts *p, struct record_
                                       : (uint32_t)(p->key.p - p->body.p);
     ret->wide =
         w->body_size > RECORD_SIZE_MASK || w->key_offset > UINT8_MAX || w->key_size > UINT8_MAX;
-    ret->stride = (uint32_t)record_stride_of(*w, ret->wide);
+    ret->stride =
+        (uint32_t)record_stride_of(*w, (uint16_t)(p->flags | (ret->wide ? RECORD_WIDE : 0)));
 }
 
 /* Most are short lines with their key near the start: told by a few compares. */
@@ -166,7 +188,7 @@ static inline void record_shape(const struct record_parts *p, struct record_shap
     size_t offset = (size_t)((uintptr_t)p->key.p - (uintptr_t)p->body.p);
 
     if (offset > UINT8_MAX || p->key.n > UINT8_MAX || p->body.n > RECORD_SIZE_MASK ||
-        offset + p->key.n > p->body.n || p->key.n == 0) {
+        offset + p->key.n > p->body.n || p->key.n == 0 || (p->flags & RECORD_TIMED) != 0) {
         record_shape_any(p, ret);
         return;
     }
@@ -192,6 +214,10 @@ static inline __attribute__((always_inline)) void record_write(const struct reco
     if (s->wide) {
         memcpy(payload, &s->sizes, sizeof(s->sizes));
         payload += sizeof(s->sizes);
+    }
+    if ((p->flags & RECORD_TIMED) != 0) {
+        memcpy(payload, &p->time, sizeof(p->time));
+        payload += sizeof(p->time);
     }
     payload = copy_bytes(payload, p->body.p, p->body.n);
     if (s->key_behind)

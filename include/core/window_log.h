@@ -1,7 +1,7 @@
 /*
- * core/window_log: the records of one side of one window, appended.
+ * core/window_log: the records of one side of one pane (core/pane), appended.
  *
- * While a window fills, nothing is looked up: a record is appended to one of
+ * While it fills, nothing is looked up: a record is appended to one of
  * 2^bits partitions, by the top bits of its key's hash, and that is all. When
  * the window is due, a walk (core/window_walk) takes the partitions one by one;
  * each fits a cache. So the cost of a record does not grow with the number of
@@ -45,6 +45,7 @@ struct log_part {
 struct window_log {
     struct log_part *parts; /* owned; 1 << bits */
     unsigned bits;
+    uint32_t chunks;    /* in all partitions */
     uint64_t bytes;     /* all that is allocated: counts as state */
     uint64_t undecided; /* records held */
 };
@@ -110,6 +111,9 @@ void window_log_split(struct window_log *l, struct slab_pool *pool, unsigned bit
 
 /* Gives back the chunks of one partition, whose records are all decided. */
 void window_log_drop_part(struct window_log *l, struct slab_pool *pool, uint32_t part);
+
+/* Gives back chunks of all partitions, a few for each unit of fuel. True: all are gone. */
+bool window_log_drop_some(struct window_log *l, struct slab_pool *pool, int64_t *fuel);
 
 /* Counts the undecided records from the records themselves: slow, for checks. */
 uint64_t window_log_recount(const struct window_log *l);

@@ -2,14 +2,18 @@
  * core/window_walk: a due window, joined partition by partition, as results are
  * asked for.
  *
- * Each partition is walked twice: `build` chains its records by key, `emit` gives
- * each key's results, left-major, in order of arrival. Both can stop at any
- * record and go on later; the cross product of a hot key is never anywhere but
- * in two positions. The chains cost no memory a record: a link takes the place
- * of the hash, which the key's entry remembers.
+ * The window is some panes (core/pane). Each partition is walked twice: `build` chains its
+ * records by key, `emit` gives each key's results (core/cross). Both can stop at any
+ * record and go on later. A link in the chains takes the place of a record's hash, which
+ * the key's entry remembers: where the panes live on after the walk, hashes are restored
+ * key by key; where they do not, memory is given back partition by partition.
  *
- * Fates are decided here: matched with the first match, unmatched when all that
- * could have matched is passed. Rules: semantics.md section 2.
+ * With several panes, records are chained in order of arrival over all of them. Panes may
+ * be parted more or less finely than the walk: a partition of theirs is then one of
+ * several, or is passed over more than once.
+ *
+ * Fates are decided here: matched with the first match, unmatched when the last window of
+ * a record is closed. Rules: semantics.md section 2.
  */
 #ifndef CORE_WINDOW_WALK_H
 #define CORE_WINDOW_WALK_H
@@ -19,69 +23,70 @@
 #include <stdint.h>
 
 #include "core/books.h"
+#include "core/cross.h"
 #include "core/engine.h"
-#include "core/expr.h"
+#include "core/pane.h"
 #include "core/plan.h"
+#include "core/reference.h"
+#include "core/walk_table.h"
 #include "core/window_log.h"
-
-struct window {
-    int64_t start, end;
-    struct window_log side[SIDES]; /* both with the same bits once the walk has begun */
-};
-
-/* A record of the partition at hand: its chunk's index and its place therein. */
-#define WALK_NONE UINT32_MAX
-
-struct walk_entry {
-    uint32_t hash;
-    uint32_t head[SIDES], tail[SIDES]; /* references; WALK_NONE */
-};
+#include "core/window_runs.h"
 
 enum walk_step { WALK_BUILD, WALK_EMIT, WALK_END };
 
 struct window_walk {
     const struct plan *plan;
-    struct books *books;
     struct slab_pool *pool;
-    uint64_t tables_kept_max;               /* bytes that its tables may keep between two walks */
-    bool pairs_plain;                       /* two records of a key are a pair, and that is all */
-    struct window *window;                  /* not owned; NULL: no walk is under way */
-    uint32_t part;                          /* at hand ... */
-    struct log_chunk *const *chunks[SIDES]; /* ... and its chunks */
-    uint32_t dropped;                       /* partitions whose memory is given back: all below */
+    uint64_t tables_kept_max; /* bytes that its tables may keep between two walks */
+    bool pairs_plain;         /* two records of a key are a pair, and that is all */
+    bool under_way;
+    struct pane **panes; /* of the window; the array is owned */
+    size_t pane_count, pane_capacity;
+    struct cross cross; /* over the key at hand */
+
+    /* what kind of walk it is */
+    bool direct;      /* over one pane: its partitions as they are */
+    bool dies;        /* with the pane: what is walked is given back */
+    bool silent;      /* no row can come of it, only fates */
+    bool pads[SIDES]; /* this walk does */
+    bool plain;       /* this walk makes pairs, and plain ones */
+
+    unsigned bits;    /* it has 1 << bits partitions */
+    uint32_t part;    /* at hand */
+    uint32_t dropped; /* partitions whose memory is given back: all below */
     enum walk_step step;
+    int64_t debt; /* fuel to be paid for putting the partition together */
 
     /* build: the next record */
     enum side side;
-    uint32_t chunk, offset;
+    uint32_t chunk, offset;         /* direct ... */
+    struct window_runs runs[SIDES]; /* ... or among these */
 
-    /* what build made: entry 0 holds the records with a NULL key */
-    struct walk_entry *entries; /* owned; reused from partition to partition */
-    uint32_t entry_count, entry_capacity;
-    uint32_t *slots; /* owned; entry + 1, 0: free; open addressing */
-    uint32_t slot_capacity, slot_mask;
-
-    /* emit: the entry, the pair, or the lone record that is next */
-    uint32_t entry;
-    uint32_t left, right; /* references */
-    bool lefts_done;
-    struct bytes *fields[SIDES]; /* owned; for `on` */
+    struct walk_table table;
+    uint32_t entry;          /* emit: the one that is next */
+    enum side restored_side; /* its next record to be restored */
+    uint32_t restored;
 };
 
 void window_walk_init(struct window_walk *w, const struct plan *plan, struct books *books,
                       struct slab_pool *pool, uint64_t tables_kept_max);
 void window_walk_done(struct window_walk *w);
 
-/* The window must stay, and take no records, until the walk is over. */
-void window_walk_begin(struct window_walk *w, struct window *window);
+/* Over the panes, in order of time, of the window that ends at `end`. `tasks`: CROSS_TELL to
+ * fire it, CROSS_CLOSE to close it, or both. The panes must stay, and take no records,
+ * until the walk is over. */
+void window_walk_begin(struct window_walk *w, struct pane *const *panes, size_t count, int64_t end,
+                       unsigned tasks);
 
-/* As engine_pull(). What earlier results pointed at is given back first. When
- * w->step is WALK_END and it is called again, w->window is NULL: the walk is over
- * and all records of the window are decided. The fuel may be overspent by a few
- * units: records are taken in small groups. */
+/* As engine_pull(). What earlier results pointed at is given back first. When w->step is
+ * WALK_END and it is called again, the walk is over, and w->under_way false. The fuel may
+ * be overspent by a few units: records are taken in small groups. */
 size_t window_walk_pull(struct window_walk *w, struct result *ret, size_t max, int64_t *fuel);
 
-/* Bytes that the walk itself holds: bounded by the keys of one partition. */
+/* Bytes that the walk itself holds: bounded by the keys and panes of one partition. */
 uint64_t window_walk_bytes(const struct window_walk *w);
+
+/* How a pane should be parted in windows like this one; while it is under way. */
+unsigned window_walk_pane_bits(const struct window_walk *w);
 
 #endif

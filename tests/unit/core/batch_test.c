@@ -29,6 +29,11 @@ static void every_reason_has_its_word(void **state)
         {REJECT_UNFINISHED, "unfinished"},
         {REJECT_HEADER, "header"},
         {REJECT_EXPRESSION, "expression"},
+        {REJECT_TIMESTAMP, "timestamp"},
+        {REJECT_JSON, "json"},
+        {REJECT_UTF8, "utf8"},
+        {REJECT_DUPLICATE, "duplicate"},
+        {REJECT_PATH, "path"},
     };
 
     (void)state;

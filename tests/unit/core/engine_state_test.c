@@ -149,9 +149,11 @@ static void what_is_not_held_needs_no_room(void **state)
 
     (void)state;
     fill(f, 1);
-    push(f, SIDE_RIGHT, 1, "k,x,false ,y,true");
+    add_line(f, SIDE_RIGHT, BYTES_LIT("k,x,false"));
+    add_line(f, SIDE_RIGHT, BYTES_LIT(",y,true"));
     add_rejected(f, SIDE_RIGHT);
-    assert_int_equal(push_added(f, SIDE_RIGHT, 1), 1);
+    assert_false(engine_takes(f->engine));
+    assert_int_equal(engine_push(f->engine, SIDE_RIGHT, &f->batch[SIDE_RIGHT], 0, at(1)), 3);
     assert_fates(f, SIDE_RIGHT,
                  (struct books_side){.received = 3, .rejected = 1, .filtered = 1, .unmatched = 1});
     close_engine(f);
@@ -276,7 +278,7 @@ static void books_show_a_record_that_the_store_has_lost(void **state)
         push(f, s, 1, "k,a,true m,b,true k,c,true");
         push(f, side_other(s), 2, "k,x,true");
         assert_true(engine_books_balance(f->engine));
-        lose_last_record(&join->windows[join->head]->side[s]);
+        lose_last_record(&pane_list_at(&join->open.panes, 0)->side[s]);
         assert_false(engine_books_balance(f->engine));
 
         engine_advance(f->engine, at(10000));

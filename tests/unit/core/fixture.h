@@ -1,9 +1,9 @@
 /*
  * A join made by hand, as config would make it, and what its results say.
  *
- * Unless a test wants others, both sides have the fields `k, id, ok boolean` and the
- * key `k`. In results a record is called by its second field: (a,x), (a,null),
- * (null,x), and (a) for rows of semi and anti.
+ * Unless a test wants others, both sides have the fields `k, id, ok boolean` (in event
+ * time also `t timestamp_ms`) and the key `k`. In results a record is called by its second field:
+ * (a,x), (a,null), (null,x), (a) for rows of semi and anti, and !(a,x) where `on` failed.
  */
 #ifndef UNIT_CORE_FIXTURE_H
 #define UNIT_CORE_FIXTURE_H
@@ -24,14 +24,24 @@
 
 /* What is left out is as the comment says. */
 struct join_words {
-    enum join_type type; /* inner */
-    int64_t size_ms;     /* 10000 */
+    enum join_type type;   /* inner */
+    enum match_kind match; /* tumbling */
+    enum time_kind time;   /* processing */
+    int64_t size_ms;       /* 10000 */
+    int64_t slide_ms;      /* size_ms */
     int64_t offset_ms;
-    const char *fields[SIDES]; /* k, id, ok boolean */
-    const char *key[SIDES];    /* k; "" is no key at all */
-    const char *where[SIDES];  /* all records */
-    const char *on;            /* true */
-    uint64_t state_bytes_max;  /* 1 GiB */
+    int64_t gap_ms, lower_ms, upper_ms, grace_ms;
+    bool keep_times;
+    bool replay;
+    const char *timestamp[SIDES]; /* event time: t */
+    int64_t delay_ms[SIDES];
+    int64_t idle_ms[SIDES];      /* 0: off */
+    int64_t max_ahead_ms[SIDES]; /* 0: off */
+    const char *fields[SIDES];   /* k, id, ok boolean; in event time and t timestamp_ms */
+    const char *key[SIDES];      /* k; "" is no key at all */
+    const char *where[SIDES];    /* all records */
+    const char *on;              /* true */
+    uint64_t state_bytes_max;    /* 1 GiB */
     uint64_t hash_seed;
 };
 
@@ -53,7 +63,7 @@ static inline void add_fields(struct schema *schema, const char *words)
 /* `side` SIDES: names may be of either. */
 static inline struct expr_list bound_list(const struct plan *p, int side, const char *text)
 {
-    struct expr_scope scope = {{NULL, NULL}};
+    struct expr_scope scope = {.times = false};
     struct expr_fault fault = {0, NULL};
     struct expr_list list;
 
@@ -68,21 +78,39 @@ static inline struct expr_list bound_list(const struct plan *p, int side, const 
     return list;
 }
 
+static inline struct expr *bound_expr(const struct plan *p, int side, const char *text)
+{
+    struct expr_list list = bound_list(p, side, text);
+    struct expr *e;
+
+    assert_int_equal(list.count, 1);
+    e = list.items[0].expr;
+    list.items[0].expr = NULL;
+    expr_list_done(&list);
+    return e;
+}
+
 /* NULL of NULL. */
 static inline struct expr *bound_condition(const struct plan *p, int side, const char *text)
 {
-    struct expr_list list;
     struct expr *condition;
 
     if (text == NULL)
         return NULL;
-    list = bound_list(p, side, text);
-    assert_int_equal(list.count, 1);
-    condition = list.items[0].expr;
+    condition = bound_expr(p, side, text);
     assert_int_equal(condition->type, TYPE_BOOLEAN);
-    list.items[0].expr = NULL;
-    expr_list_done(&list);
     return condition;
+}
+
+static inline void read_time(struct plan *p, int s, const struct join_words *w)
+{
+    struct plan_side *side = &p->side[s];
+
+    if (w->time == TIME_EVENT)
+        side->timestamp = bound_expr(p, s, w->timestamp[s] == NULL ? "t" : w->timestamp[s]);
+    side->delay_ms = w->delay_ms[s];
+    side->idle_ms = w->idle_ms[s] == 0 ? PLAN_OFF : w->idle_ms[s];
+    side->max_ahead_ms = w->max_ahead_ms[s] == 0 ? PLAN_OFF : w->max_ahead_ms[s];
 }
 
 static inline void read_keys(struct plan *p, const char *const words[SIDES])
@@ -107,14 +135,26 @@ static inline struct plan *plan_of(const struct join_words *w)
 
     p->type = w->type;
     p->size_ms = w->size_ms == 0 ? 10000 : w->size_ms;
+    p->match = w->match;
+    p->time = w->time;
+    p->slide_ms = w->slide_ms == 0 ? p->size_ms : w->slide_ms;
     p->offset_ms = w->offset_ms;
+    p->gap_ms = w->gap_ms;
+    p->lower_ms = w->lower_ms;
+    p->upper_ms = w->upper_ms;
+    p->grace_ms = w->grace_ms;
+    p->keep_times = w->keep_times;
+    p->replay = w->replay;
     p->state_bytes_max = w->state_bytes_max == 0 ? UINT64_C(1) << 30 : w->state_bytes_max;
     p->hash_seed = w->hash_seed;
     for (int s = 0; s < SIDES; s++) {
         struct schema *schema = &p->side[s].schema;
-        add_fields(schema, w->fields[s] == NULL ? "k, id, ok boolean" : w->fields[s]);
+        const char *usual =
+            w->time == TIME_EVENT ? "k, id, ok boolean, t timestamp_ms" : "k, id, ok boolean";
+        add_fields(schema, w->fields[s] == NULL ? usual : w->fields[s]);
         p->side[s].form = (struct record_form){schema->count, ',', {mem_strdup(""), 0}};
         p->side[s].where = bound_condition(p, s, w->where[s]);
+        read_time(p, s, w);
     }
     read_keys(p, w->key);
     p->on = bound_condition(p, SIDES, w->on);
@@ -159,6 +199,9 @@ static inline void assert_shape(const struct plan *p, const struct result *r)
     case RESULT_ANTI:
         assert_true(has_sides(r, true, false) && p->type == JOIN_ANTI);
         return;
+    case RESULT_FAILED:
+        assert_true(has_sides(r, true, true) && p->on != NULL);
+        return;
     }
     fail_msg("kind %d", (int)r->kind);
 }
@@ -175,7 +218,7 @@ static inline void append_id(const struct plan *p, enum side side, const struct 
 static inline void append_result(const struct plan *p, const struct result *r, struct buf *to)
 {
     assert_shape(p, r);
-    buf_append_char(to, '(');
+    buf_append_text(to, r->kind == RESULT_FAILED ? "!(" : "(");
     append_id(p, SIDE_LEFT, r->record[SIDE_LEFT], to);
     if (r->kind != RESULT_SEMI && r->kind != RESULT_ANTI) {
         buf_append_char(to, ',');

@@ -53,47 +53,97 @@ static inline void close_join(struct join_fixture *f)
 
 /* --- what it says of itself --- */
 
-static inline struct window *window_at(const struct join_fixture *f, size_t i)
+static inline struct pane *pane_at(const struct join_fixture *f, size_t i)
 {
-    assert_true(i < f->join->count);
-    return f->join->windows[f->join->head + i];
+    assert_true(i < f->join->open.panes.count);
+    return pane_list_at(&f->join->open.panes, i);
 }
 
-/* Windows, their logs, the directory, the walk: counted anew. */
+static inline uint64_t log_by_hand(const struct window_log *l)
+{
+    uint64_t bytes = sizeof(*l->parts) << l->bits;
+
+    for (uint32_t p = 0; p < 1u << l->bits; p++)
+        bytes += l->parts[p].capacity * sizeof(struct log_chunk *);
+    return bytes;
+}
+
+static inline uint64_t index_by_hand(const struct late_index *x)
+{
+    uint64_t bytes = 0;
+
+    if (x == NULL)
+        return 0;
+    for (uint32_t p = 0; p < (uint32_t)SIDES << x->bits; p++) {
+        bytes += sizeof(x->parts[p]) + x->parts[p].capacity * sizeof(struct late_entry);
+        if (x->parts[p].slots != NULL)
+            bytes += (x->parts[p].slot_mask + 1) * sizeof(struct late_slot);
+    }
+    return sizeof(*x) + bytes;
+}
+
+static inline uint64_t lone_by_hand(const struct lone_records *l)
+{
+    uint64_t bytes = l->capacity * sizeof(*l->records);
+
+    for (size_t i = 0; i < l->count + l->given; i++)
+        bytes += record_stride(l->records[i].record);
+    return bytes;
+}
+
+static inline uint64_t age_by_hand(const struct window_age *a)
+{
+    uint64_t bytes = a->panes.capacity * sizeof(struct pane *) + lone_by_hand(&a->lone);
+
+    for (size_t i = 0; i < a->panes.count; i++) {
+        const struct pane *p = pane_list_at(&a->panes, i);
+        bytes += sizeof(*p) + index_by_hand(p->late);
+        for (int s = 0; s < SIDES; s++)
+            bytes += log_by_hand(&p->side[s]);
+    }
+    return bytes;
+}
+
+/* Panes, their logs, the directory, the walk: counted anew. */
 static inline uint64_t state_by_hand(const struct join_fixture *f)
 {
-    uint64_t bytes = f->join->capacity * sizeof(struct window *) + slab_used(f->pool);
+    uint64_t bytes = slab_used(f->pool) + age_by_hand(&f->join->open);
 
-    for (size_t i = 0; i < f->join->count; i++) {
-        const struct window *w = window_at(f, i);
-        bytes += sizeof(*w);
-        for (int s = 0; s < SIDES; s++) {
-            const struct window_log *l = &w->side[s];
-            bytes += sizeof(*l->parts) << l->bits;
-            for (uint32_t p = 0; p < 1u << l->bits; p++)
-                bytes += l->parts[p].capacity * sizeof(struct log_chunk *);
-        }
-    }
-    return bytes + window_walk_bytes(&f->join->walk);
+    for (const struct window_age *a = f->join->flushed; a != NULL; a = a->next)
+        bytes += sizeof(*a) + age_by_hand(a);
+    return bytes + window_walk_bytes(&f->join->walk) + late_probe_bytes(&f->join->probe);
 }
 
-static inline void assert_in_order_of_start(const struct join_fixture *f)
+static inline void assert_panes(const struct join_fixture *f, const struct pane_list *l)
 {
-    assert_true(f->join->head + f->join->count <= f->join->capacity);
-    for (size_t i = 0; i < f->join->count; i++) {
-        const struct window *w = window_at(f, i);
-        assert_int_equal(w->end - w->start, f->plan->size_ms);
-        assert_int_equal(plan_window_start(f->plan, w->start), w->start);
-        if (i > 0 && i == f->join->closed) /* a flush may have closed its elder half */
-            assert_true(window_at(f, i - 1)->start <= w->start);
-        else if (i > 0)
-            assert_true(window_at(f, i - 1)->start < w->start);
+    assert_true(l->head + l->count <= l->capacity);
+    for (size_t i = 0; i < l->count; i++) {
+        const struct pane *p = pane_list_at(l, i), *before = i == 0 ? p : pane_list_at(l, i - 1);
+        struct pane_windows first = pane_windows_of(f->plan, p->start);
+        struct pane_windows last = pane_windows_of(f->plan, p->end - 1);
+        assert_true(p->start < p->end && (i == 0 || before->end <= p->start));
+        assert_true(p->first_end >= before->first_end && p->last_end >= before->last_end);
+        assert_true(first.first_end == p->first_end && first.last_end == p->last_end);
+        assert_true(last.first_end == p->first_end && last.last_end == p->last_end);
+    }
+}
+
+static inline void assert_chunks(const struct join_fixture *f)
+{
+    for (int s = 0; s < SIDES; s++) {
+        uint64_t chunks = 0;
+        for (const struct window_age *a = &f->join->open; a != NULL;
+             a = a == &f->join->open ? f->join->flushed : a->next)
+            for (size_t i = 0; i < a->panes.count; i++)
+                chunks += pane_list_at(&a->panes, i)->side[s].chunks;
+        assert_int_equal(f->join->chunks[s], chunks);
     }
 }
 
 static inline void assert_sound(const struct join_fixture *f)
 {
-    assert_in_order_of_start(f);
+    assert_panes(f, &f->join->open.panes);
+    assert_chunks(f);
     assert_int_equal(op->state_bytes(f->join), state_by_hand(f));
     for (int s = 0; s < SIDES; s++) {
         uint64_t held = op->held(f->join, s);
@@ -104,22 +154,35 @@ static inline void assert_sound(const struct join_fixture *f)
 
 /* --- verbs --- */
 
-/* A line whose first field is the key. False: refused. */
-static inline bool push_line(struct join_fixture *f, enum side side, int64_t t, struct bytes line)
+/* A line whose first field is the key. */
+static inline enum push_stop push_stop_of(struct join_fixture *f, enum side side, int64_t t,
+                                          struct bytes line)
 {
     struct bytes key = {line.p, (size_t)((char *)memchr(line.p, ',', line.n) - line.p)};
     struct record_parts parts = {
-        .hash = (uint32_t)(hash_bytes(key.p, key.n, 0) >> 32), .body = line, .key = key};
-    uint64_t number = f->books.side[side].received;
-    bool taken;
+        .hash = (uint32_t)(hash_bytes(key.p, key.n, 0) >> 32), .body = line, .key = key, .time = t};
+    struct books_side *books = &f->books.side[side];
+    enum push_stop stop;
+    size_t taken;
 
+    if (f->plan->keep_times)
+        parts.flags |= RECORD_TIMED;
     if (key.n == 0) {
         parts.key = BYTES_NULL;
-        parts.flags = RECORD_NULL_KEY;
+        parts.flags |= RECORD_NULL_KEY;
+        parts.hash = (uint32_t)hash_number(books->received);
     }
-    taken = op->push(f->join, side, &parts, 1, number, (struct stream_time){t}) == 1;
-    f->books.side[side].received += taken;
-    return taken;
+    stop = op->push(f->join, side, &parts, 1, books->received, &taken);
+    assert_int_equal(taken, stop == PUSH_ALL);
+    books->received += stop == PUSH_ALL || stop == PUSH_LATE;
+    books->late += stop == PUSH_LATE;
+    return stop;
+}
+
+/* False: refused. */
+static inline bool push_line(struct join_fixture *f, enum side side, int64_t t, struct bytes line)
+{
+    return push_stop_of(f, side, t, line) == PUSH_ALL;
 }
 
 static inline void push(struct join_fixture *f, enum side side, int64_t t, const char *line)
@@ -138,7 +201,10 @@ static inline size_t pull(struct join_fixture *f, struct result *ret, size_t max
     size_t n = op->pull(f->join, ret, max, &fuel);
 
     for (size_t i = 0; i < n; i++)
-        f->books.results[ret[i].kind]++;
+        if (ret[i].kind == RESULT_FAILED)
+            f->books.results_rejected++;
+        else
+            f->books.results[ret[i].kind]++;
     return n;
 }
 

@@ -1,7 +1,7 @@
 #include "join_window_fixture.h"
 
 #define WALK_KEEPS  (1 << 20) /* what a walk may keep for the next one: far less than the limit */
-#define EACH_WINDOW (sizeof(struct window) + SIDES * sizeof(struct log_part))
+#define EACH_WINDOW (sizeof(struct pane) + SIDES * sizeof(struct log_part))
 
 /* --- memory --- */
 
@@ -22,8 +22,8 @@ static void state_comes_back_to_about_nothing(void **state)
     end(f);
     assert_int_equal(slab_used(f->pool), 0);
     assert_true(op->state_bytes(f->join) <=
-                WALK_KEEPS + f->join->capacity * sizeof(struct window *));
-    assert_true(f->join->capacity <= 16);
+                WALK_KEEPS + f->join->open.panes.capacity * sizeof(struct pane *));
+    assert_true(f->join->open.panes.capacity <= 16);
     close_join(f);
 }
 
@@ -51,6 +51,80 @@ static void an_operator_may_go_while_it_walks(void **state)
         pull(f, &r, 1, fuel);
         close_join(f);
     }
+}
+
+/* A day of seconds: each window costs little beside its records. */
+static void many_open_windows_cost_a_few_hundred_bytes_each(void **state)
+{
+    struct join_fixture *f = open_join(PLAN(.time = TIME_EVENT, .size_ms = 1000));
+    uint64_t bytes;
+
+    (void)state;
+    for (int64_t n = 0; n < 10000; n++)
+        assert_true(push_line(f, SIDE_LEFT, n * 7919 % 10000 * 1000, BYTES_LIT("k,a,")));
+    assert_sound(f);
+    bytes = op->state_bytes(f->join) - slab_used(f->pool);
+    assert_true(bytes / 10000 < 300);
+    end(f);
+    assert_int_equal(f->books.side[SIDE_LEFT].unmatched, 10000);
+    close_join(f);
+}
+
+/* All that sliding windows, late records, their indexes and lone records took. */
+static void whatever_was_held_state_comes_back_to_about_nothing(void **state)
+{
+    static const int64_t slides[] = {1000, 300, 100, 2500};
+    char line[64];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(slides); i++) {
+        struct join_fixture *f =
+            open_join(PLAN(.type = JOIN_FULL, .time = TIME_EVENT, .size_ms = 1000,
+                           .slide_ms = slides[i], .grace_ms = 500));
+        uint64_t peak = 0;
+        for (int n = 0; n < 4000; n++) {
+            int64_t t = n - (n % 7) * 200;
+            snprintf(line, sizeof(line), "%d,%d,", n % 300, n);
+            advance(f, n - 200);
+            while (push_stop_of(f, (enum side)(n % 2), t, bytes_of(line)) == PUSH_WORK_FIRST)
+                drain(f);
+            peak = op->state_bytes(f->join) > peak ? op->state_bytes(f->join) : peak;
+        }
+        assert_sound(f);
+        assert_true(peak > 1000 * 30);
+        end(f);
+        assert_int_equal(slab_used(f->pool), 0);
+        assert_true(op->state_bytes(f->join) <=
+                    WALK_KEEPS + f->join->open.panes.capacity * sizeof(struct pane *));
+        for (int s = 0; s < SIDES; s++)
+            assert_true(f->books.side[s].late_windows > 0);
+        close_join(f);
+    }
+}
+
+/* The pane lives on after its walk, and goes when its last window has closed. */
+static void a_large_pane_goes_little_by_little(void **state)
+{
+    struct join_fixture *f = open_join(PLAN(.time = TIME_EVENT, .size_ms = 20, .slide_ms = 10));
+    struct result r;
+    size_t used, falls = 0;
+
+    (void)state;
+    push(f, SIDE_RIGHT, 11, "none,x,"); /* another pane, so that it is not walked alone */
+    for (int i = 0; i < 40000; i++)
+        assert_true(push_line(f, SIDE_LEFT, 5, BYTES_LIT("k,some bytes that are to be held,")));
+    advance(f, 19);
+    used = slab_used(f->pool);
+    while (op->has_work(f->join)) {
+        pull(f, &r, 1, 100);
+        assert_true(slab_used(f->pool) + 16 * SLAB_CHUNK_MAX >= used);
+        falls += slab_used(f->pool) < used;
+        used = slab_used(f->pool);
+    }
+    assert_true(falls > 10);
+    assert_true(used < 1024);
+    assert_int_equal(f->books.side[SIDE_LEFT].unmatched, 40000);
+    close_join(f);
 }
 
 /* --- large windows --- */
@@ -89,7 +163,7 @@ static void drain_product(struct join_fixture *f, struct product *x)
 
 static unsigned bits_of(const struct join_fixture *f)
 {
-    const struct window *w = window_at(f, 0);
+    const struct pane *w = pane_at(f, 0);
 
     assert_int_equal(w->side[SIDE_LEFT].bits, w->side[SIDE_RIGHT].bits);
     return w->side[SIDE_LEFT].bits;
@@ -185,7 +259,7 @@ static void a_window_is_not_parted_when_there_is_no_room_for_a_copy(void **state
         id++;
     assert_true(op->state_bytes(f->join) > 140 << 10);
     assert_true(op->state_bytes(f->join) <= 160 << 10);
-    assert_true(window_at(f, 0)->side[SIDE_LEFT].bytes > 64 << 10);
+    assert_true(pane_at(f, 0)->side[SIDE_LEFT].bytes > 64 << 10);
     assert_int_equal(bits_of(f), 0);
     advance(f, 10000);
     drain_product(f, x);
@@ -257,11 +331,11 @@ static void a_refused_record_changes_nothing(void **state)
     (void)state;
     fill(f, 1);
     bytes = op->state_bytes(f->join);
-    count = f->join->count;
+    count = f->join->open.panes.count;
     for (int64_t t = 5; t < 100; t += 10) {
         assert_false(push_line(f, SIDE_RIGHT, t, BYTES_LIT("k,x,")));
         assert_int_equal(op->state_bytes(f->join), bytes);
-        assert_int_equal(f->join->count, count);
+        assert_int_equal(f->join->open.panes.count, count);
         assert_int_equal(due(f), 10);
         assert_sound(f);
     }
@@ -281,6 +355,74 @@ static void many_small_windows_are_limited_as_well(void **state)
     assert_true(op->state_bytes(f->join) <= 64 << 10);
     end(f);
     assert_int_equal(f->books.side[SIDE_LEFT].unmatched, windows);
+    close_join(f);
+}
+
+/* It holds nothing but what it must: the next one has to go somewhere. */
+static void an_empty_state_takes_one_record_however_small_the_limit(void **state)
+{
+    struct join_fixture *f = open_join(PLAN(.type = JOIN_LEFT, .time = TIME_EVENT, .size_ms = 2,
+                                            .slide_ms = 10, .state_bytes_max = 1));
+
+    (void)state;
+    push(f, SIDE_LEFT, 5, "k,a,"); /* between windows */
+    assert_int_equal(push_stop_of(f, SIDE_LEFT, 7, BYTES_LIT("k,b,")), PUSH_FULL);
+    assert_int_equal(push_stop_of(f, SIDE_LEFT, 11, BYTES_LIT("k,b,")), PUSH_FULL);
+    assert_sound(f);
+    advance(f, 5);
+    drain(f);
+    push(f, SIDE_LEFT, 11, "k,b,");
+    assert_int_equal(push_stop_of(f, SIDE_LEFT, 15, BYTES_LIT("k,c,")), PUSH_FULL);
+    assert_int_equal(push_stop_of(f, SIDE_LEFT, 21, BYTES_LIT("k,c,")), PUSH_FULL);
+    assert_sound(f);
+    end(f);
+    assert_int_equal(f->books.side[SIDE_LEFT].unmatched, 2);
+    close_join(f);
+}
+
+/* It is asked again, and then its lateness is counted, and its pairs come. */
+static void a_late_record_may_be_refused_too(void **state)
+{
+    struct join_fixture *f = open_join(PLAN(.time = TIME_EVENT, .size_ms = 20, .slide_ms = 10,
+                                            .grace_ms = 5, .state_bytes_max = 8192));
+    struct bytes large = {mem_alloc(4000), 4000};
+
+    (void)state;
+    memset((char *)large.p, 'a', large.n);
+    memcpy((char *)large.p, "k,b,", 4);
+    assert_true(push_line(f, SIDE_RIGHT, 12, large));
+    advance(f, 24); /* [-10,10) and [0,20) ... */
+    drain(f);
+    assert_int_equal(push_stop_of(f, SIDE_LEFT, 13, large), PUSH_FULL);
+    assert_false(op->has_work(f->join));
+    assert_int_equal(f->books.side[SIDE_LEFT].late_windows, 0);
+    f->state_bytes_max = 1 << 20;
+    advance(f, 29);
+    drain(f);
+    assert_int_equal(push_stop_of(f, SIDE_LEFT, 13, BYTES_LIT("k,a,")), PUSH_ALL);
+    assert_int_equal(f->books.side[SIDE_LEFT].late_windows, 1);
+    assert_true(op->has_work(f->join));
+    drain(f);
+    assert_int_equal(f->books.results[RESULT_PAIR], 1);
+    mem_free((char *)large.p);
+    close_join(f);
+}
+
+/* References to all records of a sliding window have to fit 32 bits. */
+static void sliding_windows_take_so_many_chunks_and_no_more(void **state)
+{
+    struct join_fixture *f = open_join(PLAN(.time = TIME_EVENT, .size_ms = 20, .slide_ms = 10));
+    uint64_t chunks;
+
+    (void)state;
+    push(f, SIDE_LEFT, 1, "k,a,");
+    chunks = f->join->chunks[SIDE_LEFT];
+    f->join->chunks[SIDE_LEFT] = LOG_CHUNKS_MAX;
+    assert_true(push_line(f, SIDE_LEFT, 1, BYTES_LIT("k,a,")));
+    assert_int_equal(push_stop_of(f, SIDE_LEFT, 11, BYTES_LIT("k,b,")), PUSH_FULL);
+    assert_true(push_line(f, SIDE_RIGHT, 11, BYTES_LIT("k,x,")));
+    f->join->chunks[SIDE_LEFT] = chunks;
+    assert_sound(f);
     close_join(f);
 }
 
@@ -315,6 +457,9 @@ int main(void)
         cmocka_unit_test(state_comes_back_to_about_nothing),
         cmocka_unit_test(a_window_of_two_records_costs_less_than_a_kilobyte),
         cmocka_unit_test(an_operator_may_go_while_it_walks),
+        cmocka_unit_test(many_open_windows_cost_a_few_hundred_bytes_each),
+        cmocka_unit_test(whatever_was_held_state_comes_back_to_about_nothing),
+        cmocka_unit_test(a_large_pane_goes_little_by_little),
         cmocka_unit_test(large_windows_are_parted_and_give_the_same),
         cmocka_unit_test(after_a_very_large_window_the_next_ones_begin_in_256_parts),
         cmocka_unit_test(one_record_may_be_too_large_for_the_window_to_be_parted),
@@ -323,6 +468,9 @@ int main(void)
         cmocka_unit_test(what_is_refused_is_taken_when_a_window_has_gone),
         cmocka_unit_test(a_refused_record_changes_nothing),
         cmocka_unit_test(many_small_windows_are_limited_as_well),
+        cmocka_unit_test(an_empty_state_takes_one_record_however_small_the_limit),
+        cmocka_unit_test(a_late_record_may_be_refused_too),
+        cmocka_unit_test(sliding_windows_take_so_many_chunks_and_no_more),
         cmocka_unit_test(a_walk_leaves_room_even_in_a_very_small_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,7 +84,7 @@ static void windows_come_in_order_of_end_however_they_were_opened(void **state)
     push(f, SIDE_LEFT, 25, "k,c,");
     push(f, SIDE_LEFT, 45, "k,e,");
     push(f, SIDE_LEFT, 30, "k,d2,");
-    assert_int_equal(f->join->count, 6);
+    assert_int_equal(f->join->open.panes.count, 6);
     assert_int_equal(due(f), 10);
     assert_string_equal(end(f),
                         "[0,10)(a,null)[10,20)(b,null)[20,30)(c,null)[30,40)(d,null)(d2,null)"
@@ -148,8 +148,8 @@ static void windows_open_and_close_for_a_long_time_in_little_memory(void **state
         /* up to eight windows are open, opened in any order */
         push(f, SIDE_LEFT, t + 37 * t % 71, "k,a,");
         results += strlen(drain(f)) > 0;
-        assert_true(f->join->count <= 9);
-        assert_true(f->join->capacity <= 32);
+        assert_true(f->join->open.panes.count <= 9);
+        assert_true(f->join->open.panes.capacity <= 32);
     }
     assert_true(results >= 450);
     end(f);
@@ -169,13 +169,13 @@ static void a_thousand_windows_opened_in_any_order(void **state)
         assert_true(push_line(f, i % 2 == 0 ? SIDE_LEFT : SIDE_RIGHT, t, BYTES_LIT("k,a,")));
     }
     assert_sound(f);
-    assert_true(f->join->count > 900);
+    assert_true(f->join->open.panes.count > 900);
     advance(f, 0);
     drain(f);
-    assert_true(f->join->count < 600 && window_at(f, 0)->end > 0);
-    assert_int_equal(due(f), window_at(f, 0)->end);
+    assert_true(f->join->open.panes.count < 600 && pane_at(f, 0)->end > 0);
+    assert_int_equal(due(f), pane_at(f, 0)->end);
     end(f);
-    assert_int_equal(f->join->count, 0);
+    assert_int_equal(f->join->open.panes.count, 0);
     close_join(f);
 }
 
@@ -260,7 +260,7 @@ static void a_record_that_the_store_lost_is_missed(void **state)
     push(f, SIDE_LEFT, 1, "k,a,");
     push(f, SIDE_RIGHT, 2, "k,x,");
     push(f, SIDE_LEFT, 3, "k,b,");
-    lose_last_record(&window_at(f, 0)->side[SIDE_LEFT]);
+    lose_last_record(&pane_at(f, 0)->side[SIDE_LEFT]);
     assert_int_equal(op->held(f->join, SIDE_LEFT), 2);
     assert_int_equal(op->held_recount(f->join, SIDE_LEFT), 1);
     assert_int_equal(op->held_recount(f->join, SIDE_RIGHT), 1);

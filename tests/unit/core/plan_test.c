@@ -29,6 +29,7 @@ static void a_new_plan_is_an_inner_tumbling_join_in_processing_time(void **state
         assert_int_equal(p->side[s].schema.count, 0);
         assert_int_equal(p->side[s].key.count, 0);
         assert_null(p->side[s].where);
+        assert_null(p->side[s].timestamp);
     }
     plan_free(p);
     plan_free(NULL);
@@ -41,6 +42,8 @@ static void a_plan_owns_all_that_it_points_at(void **state)
 
     (void)state;
     assert_int_equal(p->side[SIDE_LEFT].key.count, 2);
+    p->side[SIDE_LEFT].timestamp = bound_condition(p, SIDE_LEFT, "ok");
+    p->side[SIDE_RIGHT].timestamp = bound_condition(p, SIDE_RIGHT, "ok");
     plan_free(p);
 }
 
@@ -71,7 +74,7 @@ static void windows_are_aligned_to_the_epoch(void **state)
 {
     static const struct {
         const char *name;
-        int64_t size, offset, time, start;
+        int64_t slide, offset, time, start; /* slide: of windows that do not overlap, the size */
     } rows[] = {
         {"the epoch", 10000, 0, 0, 0},
         {"the last of a window", 10000, 0, 9999, 0},
@@ -90,6 +93,9 @@ static void windows_are_aligned_to_the_epoch(void **state)
         {"of one millisecond", 1, 0, 1234567890123, 1234567890123},
         {"a day", DAY, 0, 1767312000000 + 3600000, 1767312000000},
         {"a day elsewhere", DAY, -2 * 3600000, 1767312000000, 1767312000000 - 2 * 3600000},
+        {"sliding, the last that holds it", 5000, 0, 9999, 5000},
+        {"sliding, negative", 5000, 0, -1, -5000},
+        {"sliding, offset", 3000, 1000, 9999, 7000},
         {"the longest", 36500 * DAY, 0, 1767312000000, 0},
         {"the longest, negative", 36500 * DAY, 0, -1, -36500 * DAY},
     };
@@ -97,28 +103,30 @@ static void windows_are_aligned_to_the_epoch(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        p->size_ms = rows[i].size;
+        p->slide_ms = rows[i].slide;
         p->offset_ms = rows[i].offset;
         assert_row(plan_window_start(p, rows[i].time) == rows[i].start, rows[i].name);
     }
     plan_free(p);
 }
 
-static void every_time_lies_in_its_window(void **state)
+/* Windows of any size: the last one that starts at or before a time. */
+static void no_window_starts_between_a_time_and_its_window(void **state)
 {
-    static const int64_t sizes[] = {1, 2, 7, 1000}, offsets[] = {-1001, -3, 0, 1, 5, 999};
+    static const int64_t slides[] = {1, 2, 7, 1000}, offsets[] = {-1001, -3, 0, 1, 5, 999};
     struct plan *p = plan_new();
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(sizes); i++)
+    for (size_t i = 0; i < COUNT_OF(slides); i++)
         for (size_t j = 0; j < COUNT_OF(offsets); j++)
             for (int64_t t = -2500; t <= 2500; t++) {
                 int64_t start;
-                p->size_ms = sizes[i];
+                p->slide_ms = slides[i];
+                p->size_ms = 3; /* it does not matter */
                 p->offset_ms = offsets[j];
                 start = plan_window_start(p, t);
-                assert_true(start <= t && t < start + sizes[i]);
-                assert_int_equal((start - offsets[j]) % sizes[i], 0);
+                assert_true(start <= t && t < start + slides[i]);
+                assert_int_equal((start - offsets[j]) % slides[i], 0);
             }
     plan_free(p);
 }
@@ -131,7 +139,7 @@ int main(void)
         cmocka_unit_test(a_plan_owns_all_that_it_points_at),
         cmocka_unit_test(outer_joins_and_anti_pad),
         cmocka_unit_test(windows_are_aligned_to_the_epoch),
-        cmocka_unit_test(every_time_lies_in_its_window),
+        cmocka_unit_test(no_window_starts_between_a_time_and_its_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

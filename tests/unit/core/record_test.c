@@ -166,10 +166,10 @@ static void a_key_may_lie_anywhere_and_be_of_any_size(void **state)
         bool wide;
     } rows[] = {
         {255, 255, false}, {255, 0, false},  {256, 1, true},   {0, 256, true},
-        {254, 256, true},  {256, 255, true}, {300, 300, true}, {0, 1024, true},
-        {1023, 1, true},   {1024, 0, false}, /* an empty key lies nowhere */
+        {254, 256, true},  {256, 255, true}, {300, 200, true}, {0, 511, true},
+        {510, 1, true},    {511, 0, false}, /* an empty key lies nowhere */
     };
-    char line[1024];
+    char line[RECORD_SIZE_MASK];
 
     (void)state;
     for (size_t i = 0; i < sizeof(line); i++)
@@ -181,7 +181,7 @@ static void a_key_may_lie_anywhere_and_be_of_any_size(void **state)
         assert_is(r, p.body, p.key);
         assert_int_equal(record_has(r, RECORD_WIDE), rows[i].wide);
         assert_int_equal(record_stride(r),
-                         12 + (rows[i].wide ? sizeof(struct record_wide) : 0) + sizeof(line));
+                         512 + 12 + (rows[i].wide ? sizeof(struct record_wide) : 0));
         mem_free(r);
     }
 }
@@ -255,10 +255,36 @@ static void flags_are_kept_and_change_nothing_else(void **state)
         }
 }
 
+static void a_time_lies_before_the_body(void **state)
+{
+    const size_t bodies[] = {0, 3, 255, 511, 512, 3000}, keys[] = {0, 1, 255, 256};
+    const int64_t times[] = {0, -1, 1234567890123, INT64_MIN, INT64_MAX};
+    char *body = mem_alloc(3000), *key = mem_alloc(256);
+
+    (void)state;
+    memset(body, 'b', 3000);
+    memset(key, 'k', 256);
+    for (size_t i = 0; i < COUNT_OF(bodies); i++)
+        for (size_t j = 0; j < COUNT_OF(keys); j++)
+            for (size_t t = 0; t < COUNT_OF(times); t++) {
+                struct record_parts p = {.hash = HASH,
+                                         .body = {body, bodies[i]},
+                                         .key = {key, keys[j]},
+                                         .flags = RECORD_TIMED,
+                                         .time = times[t]};
+                struct record *r = store(&p);
+                assert_is(r, p.body, p.key);
+                assert_int_equal(record_time(r), times[t]);
+                mem_free(r);
+            }
+    mem_free(body);
+    mem_free(key);
+}
+
 static void no_flag_is_part_of_the_size(void **state)
 {
-    const unsigned flags[] = {RECORD_DECIDED, RECORD_MATCHED, RECORD_NULL_KEY, RECORD_PACKED,
-                              RECORD_WIDE};
+    const unsigned flags[] = {RECORD_PAIRED,   RECORD_TIMED,  RECORD_DECIDED, RECORD_MATCHED,
+                              RECORD_NULL_KEY, RECORD_PACKED, RECORD_WIDE};
     unsigned all = RECORD_SIZE_MASK;
 
     (void)state;
@@ -438,6 +464,7 @@ int main(void)
         cmocka_unit_test(a_key_of_its_own_may_be_long),
         cmocka_unit_test(records_lie_behind_each_other),
         cmocka_unit_test(flags_are_kept_and_change_nothing_else),
+        cmocka_unit_test(a_time_lies_before_the_body),
         cmocka_unit_test(no_flag_is_part_of_the_size),
         cmocka_unit_test(verbatim_lines_are_cut_at_their_delimiter),
         cmocka_unit_test(the_key_behind_a_line_is_no_field),

@@ -115,7 +115,7 @@ static void model_run(enum join_type type, const char *on, uint64_t seed)
     if (seed % 3 > 0)
         split(f, 4 * (seed % 3));
     begin(f);
-    while (f->walk.window != NULL) {
+    while (f->walk.under_way) {
         pull(f, 1 + dice(&chance, RESULTS_MAX), 1 + dice(&chance, 50));
         for (size_t i = 0; i < f->count; i++)
             model_take(m, f->plan, &f->results[i]);

@@ -1,0 +1,445 @@
+#include "core/join_session.h"
+
+#include <assert.h>
+
+#include "base/mem.h"
+
+/* What it takes to come to the next session, in units of fuel. */
+#define TAKE_FUEL 50
+
+/* --- keys --- */
+
+static const struct record *some_record(const struct join_session *j, const struct session *s)
+{
+    enum side side = s->run[SIDE_LEFT].head != REFERENCE_NONE ? SIDE_LEFT : SIDE_RIGHT;
+    return arena_record(&j->records[side], s->run[side].head);
+}
+
+static struct bytes key_of(const void *self, const void *entry)
+{
+    const struct join_session *j = self;
+    const struct session_key *key = entry;
+
+    return record_key(some_record(j, session_at(&j->pool, key->root)));
+}
+
+static struct session_key *key_at(const struct join_session *j, uint32_t key)
+{
+    return keyed_table_entry(&j->keys, key);
+}
+
+/* --- when sessions are due --- */
+
+/* Event time: at their end, which is exclusive, plus grace; the clock has to be past it. */
+static int64_t hold_of(const struct plan *plan)
+{
+    return plan->gap_ms + (plan->time == TIME_EVENT ? plan->grace_ms : 1);
+}
+
+static int64_t due_at(const struct join_session *j, int64_t last)
+{
+    return last > INT64_MAX - j->hold_ms ? INT64_MAX : last + j->hold_ms;
+}
+
+/* Sessions whose last record is not after this are due. */
+static int64_t due_last(const struct join_session *j)
+{
+    return j->reached.ms < INT64_MIN + j->hold_ms ? INT64_MIN : j->reached.ms - j->hold_ms;
+}
+
+/* The head of the queue is due, or would be if it stood where it belongs. */
+static bool open_is_due(const struct join_session *j)
+{
+    return j->open.count > 0 && due_at(j, j->open.at[0].last) <= j->reached.ms;
+}
+
+/* Lets go of a key's due sessions, and of the key if none is left: KEYED_NONE then. */
+static uint32_t key_still_open(struct join_session *j, uint32_t key)
+{
+    struct session_key *k;
+
+    if (key == KEYED_NONE)
+        return KEYED_NONE;
+    k = key_at(j, key);
+    if (session_at(&j->pool, k->root)->opened < j->flushed)
+        k->root = SESSION_NONE;
+    else
+        k->root = session_tree_later(&j->pool, k->root, due_last(j));
+    if (k->root != SESSION_NONE)
+        return key;
+    keyed_table_remove(&j->keys, j->context.pool, key);
+    return KEYED_NONE;
+}
+
+/* --- create, destroy --- */
+
+static void *join_session_create(const struct operator_context *c)
+{
+    struct join_session *j = mem_alloc_zeroed(1, sizeof(*j));
+
+    j->context = *c;
+    j->reached = STREAM_TIME_MIN;
+    j->hold_ms = hold_of(c->plan);
+    session_pool_init(&j->pool, c->pool, c->plan->hash_seed);
+    keyed_table_init(&j->keys, sizeof(struct session_key), key_of, j);
+    session_queue_init(&j->open);
+    session_queue_init(&j->early);
+    cross_init(&j->cross, c->plan, c->books);
+    for (int s = 0; s < SIDES; s++) {
+        arena_init(&j->records[s], 0);
+        j->cross.held[s] = &j->records[s].undecided;
+    }
+    j->step = SESSION_IDLE;
+    j->spent = SESSION_NONE;
+    return j;
+}
+
+static void join_session_destroy(void *self)
+{
+    struct join_session *j = self;
+
+    cross_done(&j->cross);
+    session_queue_done(&j->open);
+    session_queue_done(&j->early);
+    keyed_table_done(&j->keys, j->context.pool);
+    session_pool_done(&j->pool);
+    for (int s = 0; s < SIDES; s++)
+        arena_done(&j->records[s], j->context.pool);
+    mem_free(j);
+}
+
+/* --- in --- */
+
+static uint64_t join_session_state_bytes(const void *self)
+{
+    const struct join_session *j = self;
+
+    return arena_bytes(&j->records[SIDE_LEFT]) + arena_bytes(&j->records[SIDE_RIGHT]) +
+           session_pool_bytes(&j->pool) + keyed_table_bytes(&j->keys) +
+           session_queue_bytes(&j->open) + session_queue_bytes(&j->early);
+}
+
+/* A state that holds nothing takes one record, however small the limit: else it would be
+ * full of nothing for ever. */
+static uint64_t room_left(const struct join_session *j)
+{
+    uint64_t bytes = join_session_state_bytes(j), max = *j->context.state_bytes_max;
+
+    if (j->pool.count == 0)
+        return UINT64_MAX;
+    return bytes < max ? max - bytes : 0;
+}
+
+/* Where a record belongs. */
+struct place {
+    bool keyed;   /* it has a key ... */
+    uint32_t key; /* ... with open sessions; KEYED_NONE: without */
+    uint32_t takers[2];
+    size_t taker_count; /* none: it opens a session */
+};
+
+static struct place place_of(struct join_session *j, const struct record_parts *parts)
+{
+    struct place at = {
+        .keyed = (parts->flags & RECORD_NULL_KEY) == 0,
+        .key = KEYED_NONE,
+    };
+
+    if (at.keyed)
+        at.key = key_still_open(j, keyed_table_find(&j->keys, parts->hash, parts->key));
+    if (at.key != KEYED_NONE)
+        at.taker_count = session_tree_find(&j->pool, key_at(j, at.key)->root, parts->time,
+                                           j->context.plan->gap_ms, at.takers);
+    return at;
+}
+
+/* What a session more would allocate. False: there is no room for it. */
+static bool session_fits(const struct join_session *j, const struct place *at, uint64_t room,
+                         uint64_t *ret)
+{
+    bool new_key = at->keyed && at->key == KEYED_NONE;
+    uint64_t table = new_key ? keyed_table_growth(&j->keys) : 0;
+
+    *ret = session_pool_need(&j->pool) + session_queue_need(&j->open);
+    if (*ret > room || table > room - *ret)
+        return false;
+    *ret += table;
+    return true;
+}
+
+static bool store(struct join_session *j, enum side side, const struct record_parts *parts,
+                  uint64_t number, const struct place *at, uint32_t *ret_ref)
+{
+    uint64_t room = room_left(j), need = 0;
+
+    if (at->taker_count == 0 && !session_fits(j, at, room, &need))
+        return false;
+    return arena_add(&j->records[side], j->context.pool, parts, number, room - need, ret_ref);
+}
+
+static void chain(struct join_session *j, uint32_t session, enum side side, uint32_t ref)
+{
+    struct session_run *run = &session_at(&j->pool, session)->run[side];
+
+    if (run->head == REFERENCE_NONE)
+        run->head = ref;
+    else
+        arena_record(&j->records[side], run->tail)->hash = ref;
+    run->tail = ref;
+    arena_record(&j->records[side], ref)->hash = REFERENCE_NONE;
+}
+
+/* The new session has its record already: the table may ask for its key. */
+static void enter(struct join_session *j, const struct place *at, uint32_t session)
+{
+    uint32_t key = at->key;
+
+    session_queue_put(&j->open, &j->pool, session);
+    if (!at->keyed)
+        return;
+    if (key == KEYED_NONE) {
+        key = keyed_table_add(&j->keys, j->context.pool, session_at(&j->pool, session)->hash);
+        key_at(j, key)->root = SESSION_NONE;
+    }
+    key_at(j, key)->root = session_tree_put(&j->pool, key_at(j, key)->root, session);
+}
+
+/* The session that takes the record, one made of two where it lies between. */
+static uint32_t taker_of(struct join_session *j, const struct place *at)
+{
+    uint32_t a = at->takers[0], b = at->takers[1];
+    bool a_is_elder;
+
+    if (at->taker_count == 1)
+        return a;
+    a_is_elder = session_at(&j->pool, a)->opened < session_at(&j->pool, b)->opened;
+    key_at(j, at->key)->root =
+        session_tree_take(&j->pool, key_at(j, at->key)->root, a_is_elder ? a : b);
+    session_absorb(&j->pool, a_is_elder ? b : a, a_is_elder ? a : b);
+    return a_is_elder ? b : a;
+}
+
+static void reach(struct session *s, int64_t t)
+{
+    if (t < s->first)
+        s->first = t;
+    if (t > s->last)
+        s->last = t;
+}
+
+static bool is_late(const struct join_session *j, const struct place *at, int64_t t)
+{
+    return j->context.plan->time == TIME_EVENT && at->taker_count == 0 &&
+           due_at(j, t) <= j->reached.ms;
+}
+
+static enum push_stop push_one(struct join_session *j, enum side side,
+                               const struct record_parts *parts, uint64_t number)
+{
+    struct place at = place_of(j, parts);
+    uint32_t session, ref;
+
+    if (is_late(j, &at, parts->time)) {
+        j->context.books->side[side].late_windows++;
+        return PUSH_LATE;
+    }
+    if (!store(j, side, parts, number, &at, &ref))
+        return PUSH_FULL;
+    if (at.taker_count == 0) {
+        session = session_open(&j->pool, parts->hash, parts->time);
+        chain(j, session, side, ref);
+        enter(j, &at, session);
+        return PUSH_ALL;
+    }
+    session = taker_of(j, &at);
+    chain(j, session, side, ref);
+    reach(session_at(&j->pool, session), parts->time);
+    if (j->open.at[0].session == session) /* not needed, but due() is exact the oftener */
+        session_queue_refresh(&j->open, &j->pool);
+    return PUSH_ALL;
+}
+
+static enum push_stop join_session_push(void *self, enum side side,
+                                        const struct record_parts *parts, size_t n, uint64_t number,
+                                        size_t *ret_taken)
+{
+    struct join_session *j = self;
+    enum push_stop stop = PUSH_ALL;
+    size_t i = 0;
+
+    while (i < n && (stop = push_one(j, side, &parts[i], number + i)) == PUSH_ALL)
+        i++;
+    *ret_taken = i;
+    return stop;
+}
+
+static void join_session_advance(void *self, struct stream_time now)
+{
+    struct join_session *j = self;
+
+    assert(now.ms >= j->reached.ms);
+    j->reached = now;
+}
+
+static void join_session_flush(void *self)
+{
+    struct join_session *j = self;
+    struct session_queue open = j->open;
+
+    /* What a key has open now is no longer found by its records: key_still_open(). */
+    j->flushed = j->pool.opened;
+    if (j->early.count == 0) {
+        j->open = j->early;
+        j->early = open;
+        return;
+    }
+    for (size_t i = 0; i < open.count; i++)
+        session_queue_put(&j->early, &j->pool, open.at[i].session);
+    session_queue_done(&j->open);
+}
+
+/* --- out --- */
+
+/* From the first one on, up to `until`. */
+static void give_records(struct join_session *j, struct session *s, enum side side, uint32_t until,
+                         int64_t *fuel)
+{
+    while (s->run[side].head != until) {
+        uint32_t ref = s->run[side].head;
+        s->run[side].head = arena_record(&j->records[side], ref)->hash;
+        arena_free(&j->records[side], j->context.pool, ref);
+        --*fuel;
+    }
+}
+
+/* What was passed, and told of, by the pull before: no more than its fuel went for. */
+static void give_passed(struct join_session *j, int64_t *fuel)
+{
+    pairing_forget(&j->cross.pairing);
+    while (j->spent != SESSION_NONE) {
+        uint32_t session = j->spent;
+        struct session *s = session_at(&j->pool, session);
+        j->spent = s->next;
+        give_records(j, s, SIDE_LEFT, REFERENCE_NONE, fuel);
+        give_records(j, s, SIDE_RIGHT, REFERENCE_NONE, fuel);
+        session_close(&j->pool, session);
+    }
+    if (j->step == SESSION_CROSS) {
+        struct session *s = session_at(&j->pool, j->walked);
+        give_records(j, s, SIDE_LEFT, j->cross.left, fuel);
+        if (j->cross.lefts_done)
+            give_records(j, s, SIDE_RIGHT, j->cross.right, fuel);
+    }
+    for (int s = 0; s < SIDES; s++)
+        j->cross.chunks[s] = j->order.chunks[s] = arena_chunks(&j->records[s]);
+}
+
+/* The session at the head of a due queue, once it is there by right. */
+static void take_next(struct join_session *j, struct session_queue *q)
+{
+    uint32_t session = q->at[0].session;
+    const struct session *s = session_at(&j->pool, session);
+    const struct record *r;
+
+    if (session_queue_refresh(q, &j->pool))
+        return;
+    session_queue_drop(q, &j->pool);
+    r = some_record(j, s);
+    j->cross.window_start = s->first;
+    j->cross.window_end = s->last + j->context.plan->gap_ms;
+    j->cross.alone = record_has(r, RECORD_NULL_KEY);
+    if (!j->cross.alone)
+        key_still_open(j, keyed_table_find(&j->keys, s->hash, record_key(r)));
+    session_order_begin(&j->order, session);
+    j->step = SESSION_ORDER;
+}
+
+static void put_in_order(struct join_session *j, int64_t *fuel)
+{
+    const struct session *s;
+
+    if (!session_order_go(&j->order, &j->pool, fuel))
+        return;
+    j->walked = j->order.at;
+    s = session_at(&j->pool, j->walked);
+    cross_begin(&j->cross, (const uint32_t[SIDES]){s->run[SIDE_LEFT].head, s->run[SIDE_RIGHT].head},
+                j->cross.alone);
+    j->step = SESSION_CROSS;
+}
+
+static size_t cross_some(struct join_session *j, struct result *ret, size_t max, int64_t *fuel)
+{
+    size_t n = cross_pull(&j->cross, ret, max, fuel);
+
+    if (cross_is_over(&j->cross)) {
+        session_at(&j->pool, j->walked)->next = j->spent;
+        j->spent = j->walked;
+        j->step = SESSION_IDLE;
+    }
+    return n;
+}
+
+static size_t join_session_pull(void *self, struct result *ret, size_t max, int64_t *fuel)
+{
+    struct join_session *j = self;
+    size_t n = 0;
+
+    give_passed(j, fuel);
+    while (n<max && * fuel> 0) {
+        if (j->step == SESSION_CROSS) {
+            n += cross_some(j, ret + n, max - n, fuel);
+        } else if (j->step == SESSION_ORDER) {
+            put_in_order(j, fuel);
+        } else if (j->early.count > 0 || open_is_due(j)) {
+            take_next(j, j->early.count > 0 ? &j->early : &j->open);
+            *fuel -= TAKE_FUEL;
+        } else {
+            break;
+        }
+    }
+    if (n == 0)
+        give_passed(j, fuel); /* nobody looks at it */
+    return n;
+}
+
+static bool join_session_has_work(const void *self)
+{
+    const struct join_session *j = self;
+    return j->step != SESSION_IDLE || j->spent != SESSION_NONE || j->early.count > 0 ||
+           open_is_due(j);
+}
+
+/* Sessions may stand in the queue by an end that has moved since: then this is a little
+ * early. Where very many are due, what comes after them is not known before they are
+ * pulled; nobody needs to be woken until then. */
+static struct stream_time join_session_due(const void *self)
+{
+    const struct join_session *j = self;
+    return (struct stream_time){due_at(j, session_queue_after(&j->open, &j->pool, due_last(j)))};
+}
+
+static uint64_t join_session_held(const void *self, enum side side)
+{
+    const struct join_session *j = self;
+    return j->records[side].undecided;
+}
+
+static uint64_t join_session_held_recount(const void *self, enum side side)
+{
+    const struct join_session *j = self;
+    return arena_recount(&j->records[side]);
+}
+
+const struct operator operator_session = {
+    .create = join_session_create,
+    .destroy = join_session_destroy,
+    .push = join_session_push,
+    .advance = join_session_advance,
+    .flush = join_session_flush,
+    .pull = join_session_pull,
+    .has_work = join_session_has_work,
+    .due = join_session_due,
+    .held = join_session_held,
+    .held_recount = join_session_held_recount,
+    .state_bytes = join_session_state_bytes,
+};

@@ -1,0 +1,372 @@
+#include "core/keyed_table.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+
+/* In an entry's `next`: its place is free, and the next free place of its piece follows. */
+#define PLACE_FREE UINT32_C(0x80000000)
+/* Numbers have to stay below that. */
+#define PIECES_MAX (PLACE_FREE >> KEYED_PLACE_BITS)
+
+#define BUCKETS_MIN     (SLAB_CHUNK_MIN / sizeof(uint32_t))
+#define SEGMENT_BUCKETS (SLAB_CHUNK_MAX / sizeof(uint32_t))
+/* Parted when there are as many keys as buckets, joined when there are this much fewer. */
+#define BUCKETS_SPARSE 4
+#define JOINS_A_REMOVE 5
+
+void keyed_table_init(struct keyed_table *t, size_t entry_size,
+                      struct bytes (*key_of)(const void *self, const void *entry), const void *self)
+{
+    assert(entry_size >= KEYED_ENTRY_MIN && entry_size % sizeof(uint32_t) == 0);
+    *t = (struct keyed_table){
+        .key_of = key_of,
+        .self = self,
+        .entry_size = (uint32_t)entry_size,
+        .roomy = SLOTS_NONE,
+    };
+    slots_init(&t->pieces);
+}
+
+static struct keyed_piece *piece_at(const struct keyed_table *t, uint32_t slot)
+{
+    return t->pieces.at[slot];
+}
+
+static void drop_segments(struct keyed_table *t, struct slab_pool *pool)
+{
+    for (uint32_t i = 0; i < t->segment_count; i++)
+        slab_give(pool, t->segments[i], t->segment_count == 1 ? t->segment_bytes : SLAB_CHUNK_MAX);
+    mem_free(t->segments);
+    t->segments = NULL;
+    t->segment_count = t->segment_capacity = 0;
+    t->segment_bytes = 0;
+    t->buckets = 0;
+}
+
+void keyed_table_done(struct keyed_table *t, struct slab_pool *pool)
+{
+    for (uint32_t i = 0; i < t->pieces.count; i++)
+        if (slots_has(&t->pieces, i))
+            slab_give(pool, piece_at(t, i), piece_at(t, i)->size);
+    slots_done(&t->pieces);
+    drop_segments(t, pool);
+}
+
+/* --- buckets --- */
+
+static uint32_t *bucket_at(const struct keyed_table *t, uint32_t bucket)
+{
+    return &t->segments[bucket / SEGMENT_BUCKETS][bucket % SEGMENT_BUCKETS];
+}
+
+/* The highest power of two that is not above `n`. */
+static uint32_t power_below(uint32_t n)
+{
+    return UINT32_C(1) << (31 - __builtin_clz(n));
+}
+
+/* Those below buckets - power are parted by one more bit than the others. */
+static uint32_t bucket_of(const struct keyed_table *t, uint32_t hash)
+{
+    uint32_t power = power_below(t->buckets), bucket = hash & (2 * power - 1);
+    return bucket < t->buckets ? bucket : hash & (power - 1);
+}
+
+static struct keyed_entry *entry_at(const struct keyed_table *t, uint32_t number)
+{
+    return keyed_table_entry(t, number);
+}
+
+uint32_t keyed_table_find(const struct keyed_table *t, uint32_t hash, struct bytes key)
+{
+    uint32_t number = t->count == 0 ? KEYED_NONE : *bucket_at(t, bucket_of(t, hash));
+
+    while (number != KEYED_NONE) {
+        const struct keyed_entry *e = entry_at(t, number);
+        if (e->hash == hash && bytes_equal(t->key_of(t->self, e), key))
+            break;
+        number = e->next;
+    }
+    return number;
+}
+
+/* How many there may be in the segments that are there. */
+static uint64_t bucket_capacity(const struct keyed_table *t)
+{
+    return t->segment_bytes / sizeof(uint32_t);
+}
+
+/* The first segment begins small, and moves as it grows. */
+static void segment_widen(struct keyed_table *t, struct slab_pool *pool)
+{
+    uint32_t *wider = slab_take(pool, 2 * t->segment_bytes);
+
+    memcpy(wider, t->segments[0], t->segment_bytes);
+    slab_give(pool, t->segments[0], t->segment_bytes);
+    t->segments[0] = wider;
+    t->segment_bytes *= 2;
+}
+
+static uint32_t next_segment_capacity(const struct keyed_table *t)
+{
+    if (t->segment_count < t->segment_capacity)
+        return t->segment_capacity;
+    return t->segment_capacity == 0 ? 1 : 2 * t->segment_capacity;
+}
+
+static void segment_add(struct keyed_table *t, struct slab_pool *pool, size_t bytes)
+{
+    uint32_t capacity = next_segment_capacity(t);
+
+    if (capacity > t->segment_capacity) {
+        t->segments = mem_realloc(t->segments, capacity * sizeof(*t->segments));
+        t->segment_capacity = capacity;
+    }
+    t->segments[t->segment_count++] = slab_take(pool, bytes);
+    t->segment_bytes += bytes;
+}
+
+static void open_buckets(struct keyed_table *t, struct slab_pool *pool)
+{
+    segment_add(t, pool, SLAB_CHUNK_MIN);
+    t->buckets = BUCKETS_MIN;
+    for (uint32_t i = 0; i < t->buckets; i++)
+        *bucket_at(t, i) = KEYED_NONE;
+}
+
+/* Moves the entries of `from` that belong there by now to bucket `to`, which is new. */
+static void bucket_part(struct keyed_table *t, uint32_t from, uint32_t to)
+{
+    uint32_t *stay = bucket_at(t, from), *go = bucket_at(t, to), number = *stay;
+
+    while (number != KEYED_NONE) {
+        struct keyed_entry *e = entry_at(t, number);
+        uint32_t **end = bucket_of(t, e->hash) == to ? &go : &stay;
+        **end = number;
+        *end = &e->next;
+        number = e->next;
+    }
+    *stay = *go = KEYED_NONE;
+}
+
+static void add_bucket(struct keyed_table *t, struct slab_pool *pool)
+{
+    uint32_t to = t->buckets;
+
+    if (to == bucket_capacity(t)) {
+        if (t->segment_bytes < SLAB_CHUNK_MAX)
+            segment_widen(t, pool);
+        else
+            segment_add(t, pool, SLAB_CHUNK_MAX);
+    }
+    t->buckets++;
+    bucket_part(t, to - power_below(to), to);
+}
+
+/* The last bucket's entries go back to where they were parted from. */
+static void join_bucket(struct keyed_table *t, struct slab_pool *pool)
+{
+    uint32_t from = t->buckets - 1, *end = bucket_at(t, from - power_below(from));
+
+    while (*end != KEYED_NONE)
+        end = &entry_at(t, *end)->next;
+    *end = *bucket_at(t, from);
+    t->buckets--;
+    if (from > 0 && from % SEGMENT_BUCKETS == 0) {
+        slab_give(pool, t->segments[--t->segment_count], SLAB_CHUNK_MAX);
+        t->segment_bytes -= SLAB_CHUNK_MAX;
+    }
+}
+
+static bool is_sparse(const struct keyed_table *t)
+{
+    return t->buckets > BUCKETS_MIN && t->count < t->buckets / BUCKETS_SPARSE;
+}
+
+/* --- pieces --- */
+
+static bool piece_has_room(const struct keyed_piece *p)
+{
+    return p->free != KEYED_NONE || p->touched < p->capacity;
+}
+
+/* Behind the first, which is filled up before another is: those that are emptier wait
+ * deeper, and may come to be empty. */
+static void roomy_add(struct keyed_table *t, uint32_t slot)
+{
+    struct keyed_piece *p = piece_at(t, slot);
+
+    p->prev = t->roomy;
+    p->next = SLOTS_NONE;
+    if (t->roomy == SLOTS_NONE) {
+        t->roomy = slot;
+        return;
+    }
+    p->next = piece_at(t, t->roomy)->next;
+    piece_at(t, t->roomy)->next = slot;
+    if (p->next != SLOTS_NONE)
+        piece_at(t, p->next)->prev = slot;
+}
+
+static void roomy_remove(struct keyed_table *t, uint32_t slot)
+{
+    const struct keyed_piece *p = piece_at(t, slot);
+
+    if (p->prev == SLOTS_NONE)
+        t->roomy = p->next;
+    else
+        piece_at(t, p->prev)->next = p->next;
+    if (p->next != SLOTS_NONE)
+        piece_at(t, p->next)->prev = p->prev;
+}
+
+static size_t next_piece_size(const struct keyed_table *t)
+{
+    uint64_t wish = t->piece_bytes / 8, least = sizeof(struct keyed_piece) + t->entry_size;
+
+    if (wish > SLAB_CHUNK_MAX)
+        wish = SLAB_CHUNK_MAX;
+    return slab_round(wish > least ? wish : least);
+}
+
+static void piece_add(struct keyed_table *t, struct slab_pool *pool)
+{
+    size_t size = next_piece_size(t);
+    struct keyed_piece *p = slab_take(pool, size);
+
+    *p = (struct keyed_piece){
+        .size = (uint32_t)size,
+        .capacity = (uint32_t)((size - sizeof(*p)) / t->entry_size),
+        .free = KEYED_NONE,
+    };
+    t->piece_bytes += size;
+    roomy_add(t, slots_add(&t->pieces, p));
+}
+
+static void piece_drop(struct keyed_table *t, struct slab_pool *pool, uint32_t slot)
+{
+    struct keyed_piece *p = piece_at(t, slot);
+
+    roomy_remove(t, slot);
+    slots_remove(&t->pieces, slot);
+    t->piece_bytes -= p->size;
+    slab_give(pool, p, p->size);
+}
+
+/* A place in the first piece with room, which is there. */
+static uint32_t place_take(struct keyed_table *t)
+{
+    uint32_t slot = t->roomy, number;
+    struct keyed_piece *p = piece_at(t, slot);
+
+    number = slot << KEYED_PLACE_BITS | (p->free != KEYED_NONE ? p->free : p->touched);
+    if (p->free != KEYED_NONE)
+        p->free = entry_at(t, number)->next & ~PLACE_FREE;
+    else
+        p->touched++;
+    p->live++;
+    if (!piece_has_room(p))
+        roomy_remove(t, slot);
+    return number;
+}
+
+static void place_give(struct keyed_table *t, struct slab_pool *pool, uint32_t number)
+{
+    uint32_t slot = number >> KEYED_PLACE_BITS;
+    struct keyed_piece *p = piece_at(t, slot);
+
+    if (!piece_has_room(p))
+        roomy_add(t, slot);
+    entry_at(t, number)->next = PLACE_FREE | p->free;
+    p->free = number & ((1u << KEYED_PLACE_BITS) - 1);
+    if (--p->live == 0)
+        piece_drop(t, pool, slot);
+}
+
+/* --- entries --- */
+
+static uint64_t bucket_growth(const struct keyed_table *t)
+{
+    uint64_t more;
+
+    if (t->count < t->buckets || (t->buckets > 0 && t->buckets < bucket_capacity(t)))
+        return 0;
+    if (t->buckets > 0 && t->segment_bytes < SLAB_CHUNK_MAX)
+        return t->segment_bytes;
+    more = (next_segment_capacity(t) - t->segment_capacity) * sizeof(*t->segments);
+    return more + (t->buckets == 0 ? SLAB_CHUNK_MIN : SLAB_CHUNK_MAX);
+}
+
+uint64_t keyed_table_growth(const struct keyed_table *t)
+{
+    if (t->roomy != SLOTS_NONE)
+        return bucket_growth(t);
+    if (t->pieces.used == PIECES_MAX)
+        return UINT64_MAX;
+    return bucket_growth(t) + next_piece_size(t) + slots_growth(&t->pieces);
+}
+
+uint32_t keyed_table_add(struct keyed_table *t, struct slab_pool *pool, uint32_t hash)
+{
+    uint32_t number, *bucket;
+    struct keyed_entry *e;
+
+    if (t->buckets == 0)
+        open_buckets(t, pool);
+    else if (t->count >= t->buckets)
+        add_bucket(t, pool);
+    if (t->roomy == SLOTS_NONE)
+        piece_add(t, pool);
+    number = place_take(t);
+    bucket = bucket_at(t, bucket_of(t, hash));
+    e = entry_at(t, number);
+    memset(e, 0, t->entry_size);
+    e->hash = hash;
+    e->next = *bucket;
+    *bucket = number;
+    t->count++;
+    return number;
+}
+
+void keyed_table_remove(struct keyed_table *t, struct slab_pool *pool, uint32_t number)
+{
+    const struct keyed_entry *e = entry_at(t, number);
+    uint32_t *at = bucket_at(t, bucket_of(t, e->hash));
+
+    while (*at != number) {
+        assert(*at != KEYED_NONE);
+        at = &entry_at(t, *at)->next;
+    }
+    *at = e->next;
+    place_give(t, pool, number);
+    t->count--;
+    for (int i = 0; i < JOINS_A_REMOVE && is_sparse(t); i++)
+        join_bucket(t, pool);
+    if (t->count == 0)
+        drop_segments(t, pool);
+}
+
+uint32_t keyed_table_next(const struct keyed_table *t, uint32_t number)
+{
+    uint32_t from = number == KEYED_NONE ? 0 : number + 1;
+    uint32_t place = from & ((1u << KEYED_PLACE_BITS) - 1);
+
+    for (uint32_t slot = from >> KEYED_PLACE_BITS; slot < t->pieces.count; slot++, place = 0) {
+        if (!slots_has(&t->pieces, slot))
+            continue;
+        for (; place < piece_at(t, slot)->touched; place++) {
+            number = slot << KEYED_PLACE_BITS | place;
+            if ((entry_at(t, number)->next & PLACE_FREE) == 0)
+                return number;
+        }
+    }
+    return KEYED_NONE;
+}
+
+uint32_t keyed_hash(struct bytes key, uint64_t seed)
+{
+    return (uint32_t)(hash_bytes(key.p, key.n, seed) >> 32);
+}

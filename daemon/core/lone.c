@@ -1,0 +1,129 @@
+#include "core/lone.h"
+
+#include "base/mem.h"
+#include "core/pairing.h"
+
+#define LONE_MIN 16
+/* What it takes to let one go, in units of fuel. */
+#define LONE_FUEL 8
+
+static void record_free(struct lone_records *l, struct lone_record *r)
+{
+    l->bytes -= record_stride(r->record);
+    mem_free(r->record);
+}
+
+void lone_done(struct lone_records *l)
+{
+    for (size_t i = 0; i < l->count + l->given; i++)
+        record_free(l, &l->records[i]);
+    mem_free(l->records);
+    *l = (struct lone_records){0};
+}
+
+static bool is_before(const struct lone_record *a, const struct lone_record *b)
+{
+    return a->time != b->time ? a->time < b->time : a->arrival < b->arrival;
+}
+
+static void swap(struct lone_records *l, size_t a, size_t b)
+{
+    struct lone_record r = l->records[a];
+
+    l->records[a] = l->records[b];
+    l->records[b] = r;
+}
+
+static size_t next_capacity(const struct lone_records *l)
+{
+    return l->count + l->given < l->capacity ? l->capacity
+           : l->capacity == 0                ? LONE_MIN
+                                             : 2 * l->capacity;
+}
+
+static void rise(struct lone_records *l, size_t at)
+{
+    for (; at > 0 && is_before(&l->records[at], &l->records[(at - 1) / 2]); at = (at - 1) / 2)
+        swap(l, at, (at - 1) / 2);
+}
+
+bool lone_push(struct lone_records *l, enum side side, const struct record_parts *parts,
+               uint64_t room)
+{
+    size_t capacity = next_capacity(l), size = record_size(parts);
+    struct record *copy;
+
+    if ((capacity - l->capacity) * sizeof(*l->records) + size > room)
+        return false;
+    if (capacity > l->capacity) {
+        l->records = mem_realloc(l->records, capacity * sizeof(*l->records));
+        l->bytes += (capacity - l->capacity) * sizeof(*l->records);
+        l->capacity = capacity;
+    }
+    copy = mem_alloc(size);
+    record_write_parts(parts, 0, copy);
+    l->bytes += size;
+    l->records[l->count + l->given] = l->records[l->count];
+    l->records[l->count] = (struct lone_record){parts->time, l->arrivals++, copy, side};
+    l->held[side]++;
+    rise(l, l->count++);
+    return true;
+}
+
+/* The first one is the first behind the heap then. */
+static struct lone_record *take_first(struct lone_records *l)
+{
+    size_t at = 0;
+
+    swap(l, 0, --l->count);
+    l->given++;
+    for (;;) {
+        size_t child = 2 * at + 1;
+        if (child + 1 < l->count && is_before(&l->records[child + 1], &l->records[child]))
+            child++;
+        if (child >= l->count || is_before(&l->records[at], &l->records[child]))
+            return &l->records[l->count];
+        swap(l, at, child);
+        at = child;
+    }
+}
+
+void lone_give_back(struct lone_records *l)
+{
+    for (; l->given > 0; l->given--)
+        record_free(l, &l->records[l->count + l->given - 1]);
+    if (l->count > 0)
+        return;
+    mem_free(l->records);
+    l->bytes -= l->capacity * sizeof(*l->records);
+    l->records = NULL;
+    l->capacity = 0;
+}
+
+size_t lone_pull(struct lone_records *l, const struct plan *plan, struct books *books,
+                 int64_t until, struct result *ret, size_t max, int64_t *fuel)
+{
+    size_t n = 0;
+
+    for (; n<max && * fuel> 0 && l->count > 0 && lone_first(l) <= until; *fuel -= LONE_FUEL) {
+        struct lone_record *r = take_first(l);
+        enum side side = r->side;
+        pairing_unmatched(books, side, r->record, &l->held[side]);
+        if (plan_pads(plan, side))
+            pairing_result(
+                &ret[n++], pairing_padded_kind(plan, side), side == SIDE_LEFT ? r->record : NULL,
+                side == SIDE_RIGHT ? r->record : NULL, RESULT_NO_WINDOW, RESULT_NO_WINDOW);
+    }
+    if (n == 0)
+        lone_give_back(l);
+    return n;
+}
+
+uint64_t lone_recount(const struct lone_records *l, enum side side)
+{
+    uint64_t held = 0;
+
+    for (size_t i = 0; i < l->count; i++)
+        held += l->records[i].side == side && !record_has(l->records[i].record, RECORD_DECIDED);
+    return held;
+}

@@ -1,0 +1,73 @@
+#include "core/walk_table.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+#define SLOTS_MIN 64
+
+void walk_table_done(struct walk_table *t)
+{
+    mem_free(t->entries);
+    mem_free(t->slots);
+    *t = (struct walk_table){0};
+}
+
+static void slots_reset(struct walk_table *t, uint32_t slots)
+{
+    if (slots > t->slot_capacity) {
+        t->slots = mem_realloc(t->slots, slots * sizeof(*t->slots));
+        t->slot_capacity = slots;
+    }
+    memset(t->slots, 0, slots * sizeof(*t->slots));
+    t->slot_mask = slots - 1;
+}
+
+void walk_table_grow_entries(struct walk_table *t)
+{
+    t->capacity = t->capacity == 0 ? SLOTS_MIN : 2 * t->capacity;
+    t->entries = mem_realloc(t->entries, t->capacity * sizeof(*t->entries));
+}
+
+void walk_table_begin(struct walk_table *t)
+{
+    uint32_t slots = SLOTS_MIN;
+
+    /* Its neighbour before had about as many keys. */
+    while (slots < 2 * t->count)
+        slots *= 2;
+    slots_reset(t, slots);
+    t->count = 0;
+    walk_table_add_entry(t, 0);
+}
+
+/* Who is chained has a tail; that it has none tells walk_table_grow_slots() to pass it over. */
+void walk_table_add_lone(struct walk_table *t, enum side side, struct record *r, uint32_t ref)
+{
+    uint32_t entry = walk_table_add_entry(t, r->hash);
+
+    t->entries[entry].head[side] = ref;
+    r->hash = REFERENCE_NONE;
+}
+
+static void slot_put(struct walk_table *t, uint32_t entry)
+{
+    uint32_t at = t->entries[entry].hash & t->slot_mask;
+
+    while (t->slots[at] != 0)
+        at = (at + 1) & t->slot_mask;
+    t->slots[at] = entry + 1;
+}
+
+void walk_table_grow_slots(struct walk_table *t)
+{
+    slots_reset(t, 2 * (t->slot_mask + 1));
+    for (uint32_t i = WALK_NULL_KEY + 1; i < t->count; i++) {
+        const struct walk_entry *e = &t->entries[i];
+        bool lone = e->tail[SIDE_LEFT] == REFERENCE_NONE && e->tail[SIDE_RIGHT] == REFERENCE_NONE;
+        /* The one that was added last has no record yet. */
+        if (!lone ||
+            (e->head[SIDE_LEFT] == REFERENCE_NONE && e->head[SIDE_RIGHT] == REFERENCE_NONE))
+            slot_put(t, i);
+    }
+}

@@ -1,0 +1,265 @@
+#include "core/watermark.h"
+
+#include <assert.h>
+
+/* Before the ready line nobody is idle. */
+#define NOT_YET (INT64_MAX / 2)
+
+static void side_init(struct watermark_side *s, int64_t delay_ms, int64_t idle_ms)
+{
+    list_init(&s->feeds);
+    s->delay_ms = delay_ms;
+    s->idle_ms = idle_ms;
+    s->own = INT64_MIN;
+    s->last_ms = INT64_MIN;
+}
+
+void watermark_init(struct watermark *w, const int64_t delay_ms[SIDES],
+                    const int64_t idle_ms[SIDES])
+{
+    *w = (struct watermark){
+        .reached = INT64_MIN,
+        .mono_ms = INT64_MIN,
+        .count_from_ms = NOT_YET,
+        .check_ms = INT64_MAX,
+    };
+    for (int s = 0; s < SIDES; s++)
+        side_init(&w->side[s], delay_ms[s], idle_ms[s]);
+}
+
+/* --- the join's --- */
+
+static void drift(struct watermark *w)
+{
+    int64_t left = w->side[SIDE_LEFT].own, right = w->side[SIDE_RIGHT].own;
+    int64_t highest = left > right ? left : right;
+
+    if (highest == INT64_MIN)
+        return; /* no record came: there is no time yet */
+    if (!w->drifting) {
+        if (highest > w->reached)
+            w->reached = highest;
+        w->drifting = true;
+        w->drift_from = w->mono_ms;
+        w->drift_base = w->reached;
+    }
+    w->reached = w->drift_base + (w->mono_ms - w->drift_from);
+}
+
+static bool counts(const struct watermark_side *s)
+{
+    return !s->ended && !s->idle;
+}
+
+static void go_on(struct watermark *w)
+{
+    int64_t lowest = INT64_MAX;
+    bool any = false, all_ended = true;
+
+    for (int s = 0; s < SIDES; s++) {
+        const struct watermark_side *side = &w->side[s];
+        all_ended &= side->ended;
+        if (!counts(side))
+            continue;
+        any = true;
+        lowest = side->own < lowest ? side->own : lowest;
+    }
+    if (all_ended) {
+        w->reached = INT64_MAX;
+    } else if (!any) {
+        drift(w);
+    } else {
+        w->drifting = false;
+        if (lowest > w->reached)
+            w->reached = lowest;
+    }
+}
+
+/* --- a side's --- */
+
+static bool feed_counts(const struct feed *f)
+{
+    return f->highest != INT64_MIN && !f->idle;
+}
+
+/* The lowest time seen of all that count, but one; INT64_MAX: there are none. */
+static int64_t lowest_but(const struct watermark_side *s, const struct feed *but)
+{
+    int64_t lowest = INT64_MAX;
+
+    LIST_EACH (&s->feeds, struct feed, link, f)
+        if (f != but && feed_counts(f) && f->highest < lowest)
+            lowest = f->highest;
+    return lowest;
+}
+
+static void side_reach(struct watermark_side *s, int64_t lowest)
+{
+    if (lowest != INT64_MAX && lowest - s->delay_ms - 1 > s->own)
+        s->own = lowest - s->delay_ms - 1;
+}
+
+/* Who counts has changed. */
+static void side_anew(struct watermark_side *s)
+{
+    s->pushing = NULL;
+    side_reach(s, lowest_but(s, NULL));
+}
+
+void watermark_open(struct watermark *w, struct feed *f, enum side side)
+{
+    list_link_init(&f->link);
+    f->side = side;
+    f->highest = f->last_ms = INT64_MIN;
+    f->idle = false;
+    list_append(&w->side[side].feeds, &f->link);
+}
+
+void watermark_close(struct watermark *w, struct feed *f)
+{
+    list_remove(&f->link);
+    side_anew(&w->side[f->side]);
+    go_on(w);
+}
+
+void watermark_never_idle(struct watermark *w, enum side side)
+{
+    w->side[side].idle_ms = WATERMARK_NEVER;
+}
+
+void watermark_end(struct watermark *w, enum side side)
+{
+    w->side[side].ended = true;
+    go_on(w);
+}
+
+/* Somebody counts from now on: when may it be idle again? */
+static void check_by(struct watermark *w, const struct watermark_side *s)
+{
+    if (s->idle_ms != WATERMARK_NEVER && w->mono_ms + s->idle_ms < w->check_ms)
+        w->check_ms = w->mono_ms + s->idle_ms;
+}
+
+void watermark_record(struct watermark *w, struct feed *f, int64_t t)
+{
+    struct watermark_side *s = &w->side[f->side];
+
+    assert(!s->ended);
+    if (!feed_counts(f) || s->idle) {
+        f->idle = s->idle = false;
+        check_by(w, s);
+    }
+    if (s->pushing != f) {
+        s->pushing = f;
+        s->others = lowest_but(s, f);
+    }
+    f->last_ms = s->last_ms = w->mono_ms;
+    if (t > f->highest)
+        f->highest = t;
+    side_reach(s, f->highest < s->others ? f->highest : s->others);
+    go_on(w);
+}
+
+/* --- idleness --- */
+
+void watermark_count_anew(struct watermark *w, struct mono_time now)
+{
+    w->mono_ms = now.ms;
+    w->count_from_ms = now.ms;
+    w->check_ms = now.ms;
+}
+
+static int64_t idle_from(const struct watermark *w, int64_t last_ms, int64_t idle_ms)
+{
+    return (last_ms > w->count_from_ms ? last_ms : w->count_from_ms) + idle_ms;
+}
+
+/* Notes that something becomes due at `at`; what is due but hindered, a moment later. */
+static void check_again(struct watermark *w, int64_t at)
+{
+    if (at <= w->mono_ms)
+        at = w->mono_ms + 1;
+    if (at < w->check_ms)
+        w->check_ms = at;
+}
+
+/* Returns whether it has become idle. */
+static bool look_at_feed(struct watermark *w, const struct watermark_side *s, struct feed *f)
+{
+    int64_t from = idle_from(w, f->last_ms, s->idle_ms);
+
+    if (!feed_counts(f))
+        return false;
+    if (w->mono_ms >= from && !f->unread) {
+        f->idle = true;
+        return true;
+    }
+    check_again(w, from);
+    return false;
+}
+
+static void look_at_side(struct watermark *w, struct watermark_side *s)
+{
+    int64_t from = idle_from(w, s->last_ms, s->idle_ms);
+    bool unread = false, changed = false;
+
+    LIST_EACH (&s->feeds, struct feed, link, f) {
+        changed |= look_at_feed(w, s, f);
+        unread |= f->unread;
+    }
+    if (changed)
+        side_anew(s);
+    if (s->idle)
+        return;
+    if (w->mono_ms >= from && !unread)
+        s->idle = true;
+    else
+        check_again(w, from);
+}
+
+void watermark_clock(struct watermark *w, struct mono_time now)
+{
+    if (now.ms > w->mono_ms)
+        w->mono_ms = now.ms;
+    if (w->mono_ms >= w->check_ms) {
+        w->check_ms = INT64_MAX;
+        for (int s = 0; s < SIDES; s++)
+            if (w->side[s].idle_ms != WATERMARK_NEVER && !w->side[s].ended)
+                look_at_side(w, &w->side[s]);
+        go_on(w);
+    } else if (w->drifting) {
+        go_on(w);
+    }
+}
+
+struct mono_time watermark_wake(const struct watermark *w, struct stream_time due)
+{
+    int64_t wake = w->check_ms;
+
+    if (w->drifting && due.ms != INT64_MAX) {
+        int64_t wait = due.ms > w->drift_base ? due.ms - w->drift_base : 0;
+        if (w->drift_from + wait < wake)
+            wake = w->drift_from + wait;
+    }
+    return (struct mono_time){wake};
+}
+
+/* --- who comes next --- */
+
+bool watermark_has_turn(const struct watermark *w, enum side side)
+{
+    const struct watermark_side *s = &w->side[side], *other = &w->side[side_other(side)];
+
+    if (!counts(other))
+        return true;
+    return s->own < other->own || (s->own == other->own && side == SIDE_LEFT);
+}
+
+bool watermark_holds_back(const struct watermark *w, enum side side, const struct feed *f)
+{
+    const struct watermark_side *s = &w->side[side], *other = &w->side[side_other(side)];
+
+    if (counts(other) && s->own > other->own)
+        return false;
+    return f == NULL || f->highest == INT64_MIN || f->highest - s->delay_ms - 1 <= s->own;
+}

@@ -1,0 +1,59 @@
+/*
+ * core/join_session: records of a key that are never more than `gap` apart are a session,
+ * over both sides, and join one another when it is over.
+ *
+ * Records lie in an arena a side, linked by session (core/session); keys lead to the
+ * sessions that are open. A session ends `gap` after its last record. When time has come
+ * to its end (event time: plus grace; the clock: is past it) it takes no more, whether it
+ * has been walked by then or not; so what is late, and what comes out, does not depend
+ * on when results are pulled. Due sessions are walked one after the other, in order of
+ * end, then of opening: their chains are put in order (core/session_order) and crossed
+ * (core/cross). Rules: semantics.md sections 2 and 5b.
+ *
+ * A due session stays in the tree of its key until somebody looks there: the trees, like
+ * the queue, are put right by those who need them and never by a step of time, which may
+ * make a million sessions due at once.
+ */
+#ifndef CORE_JOIN_SESSION_H
+#define CORE_JOIN_SESSION_H
+
+#include "core/arena.h"
+#include "core/cross.h"
+#include "core/instant.h"
+#include "core/keyed_table.h"
+#include "core/operator.h"
+#include "core/session.h"
+#include "core/session_order.h"
+#include "core/session_queue.h"
+
+/* Of a key that has open sessions. */
+struct session_key {
+    struct keyed_entry entry;
+    uint32_t root; /* of their tree */
+    uint32_t unused;
+};
+
+enum session_step { SESSION_IDLE, SESSION_ORDER, SESSION_CROSS };
+
+struct join_session {
+    struct operator_context context;
+    struct stream_time reached;
+    int64_t hold_ms; /* from a session's last record until it is due */
+    struct arena records[SIDES];
+    struct session_pool pool;
+    struct keyed_table keys;    /* of struct session_key */
+    struct session_queue open;  /* due when their time has come ... */
+    struct session_queue early; /* ... and before: those of a flush ... */
+    uint64_t flushed;           /* ... all that were opened before this one */
+
+    /* the walk */
+    enum session_step step;
+    uint32_t walked; /* with SESSION_CROSS: the session at hand */
+    struct session_order order;
+    struct cross cross;
+    uint32_t spent; /* sessions, linked by next, that go at the next pull */
+};
+
+extern const struct operator operator_session;
+
+#endif

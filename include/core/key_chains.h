@@ -1,0 +1,77 @@
+/*
+ * core/key_chains: the records of both sides, found by their key.
+ *
+ * The records of a key and side are a chain in order of arrival. A link forwards takes
+ * the place of the record's hash, one backwards lies before the record (4 bytes), so any
+ * record can be taken out at once. The first one's link backwards is to the last.
+ *
+ *     entry of a key:  head of the left chain | head of the right chain
+ */
+#ifndef CORE_KEY_CHAINS_H
+#define CORE_KEY_CHAINS_H
+
+#include <stdint.h>
+
+#include "base/slab.h"
+#include "core/arena.h"
+#include "core/keyed_table.h"
+#include "core/reference.h"
+#include "core/side.h"
+
+struct chain_entry {
+    struct keyed_entry entry;
+    uint32_t head[SIDES]; /* references; REFERENCE_NONE: no record on that side */
+};
+
+struct key_chains {
+    struct arena side[SIDES];
+    struct keyed_table keys; /* of struct chain_entry; none is without a record */
+    uint64_t hash_seed;
+};
+
+/* Must not move once it has records. The hash of a key is keyed_hash(key, hash_seed). */
+void key_chains_init(struct key_chains *c, uint64_t hash_seed);
+void key_chains_done(struct key_chains *c, struct slab_pool *pool);
+
+/* The number of the key's entry; KEYED_NONE: it has no record. */
+static inline uint32_t key_chains_find(const struct key_chains *c, uint32_t hash, struct bytes key)
+{
+    return keyed_table_find(&c->keys, hash, key);
+}
+
+/* The first record of that entry; REFERENCE_NONE: none, or no entry. */
+static inline uint32_t key_chains_head(const struct key_chains *c, uint32_t entry, enum side side)
+{
+    if (entry == KEYED_NONE)
+        return REFERENCE_NONE;
+    return ((const struct chain_entry *)keyed_table_entry(&c->keys, entry))->head[side];
+}
+
+static inline struct record *key_chains_record(const struct key_chains *c, enum side side,
+                                               uint32_t ref)
+{
+    return arena_record(&c->side[side], ref);
+}
+
+/* The next record of a chain; REFERENCE_NONE: it was the last. */
+static inline uint32_t key_chains_next(const struct key_chains *c, enum side side, uint32_t ref)
+{
+    return key_chains_record(c, side, ref)->hash;
+}
+
+/* Appends a record of the arena to the chain of its key. `entry` is what
+ * key_chains_find() said; for KEYED_NONE one is added, which allocates
+ * keyed_table_growth(). */
+void key_chains_link(struct key_chains *c, struct slab_pool *pool, uint32_t entry, uint32_t hash,
+                     enum side side, uint32_t ref);
+/* Takes it out; it stays in the arena, and its hash is the caller's. */
+void key_chains_unlink(struct key_chains *c, struct slab_pool *pool, enum side side, uint32_t ref);
+
+/* All that is allocated: counts as state. */
+static inline uint64_t key_chains_bytes(const struct key_chains *c)
+{
+    return arena_bytes(&c->side[SIDE_LEFT]) + arena_bytes(&c->side[SIDE_RIGHT]) +
+           keyed_table_bytes(&c->keys);
+}
+
+#endif

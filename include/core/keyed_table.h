@@ -1,0 +1,107 @@
+/*
+ * core/keyed_table: from a key to what is known of it.
+ *
+ * An entry is a struct of the caller's that begins with a struct keyed_entry. The key
+ * itself lies in some record; the caller says where. Entries do not move, and are known
+ * by a number of 32 bits (and by their address, until they are removed).
+ *
+ * Buckets hold chains of entries. They grow and shrink one at a time (linear hashing):
+ * with every key that is added at most one is parted, so no call ever takes long.
+ * Entries lie in pieces; a piece without entries goes back to the pool, and free places
+ * are used before a new piece is taken, so that keys may come and go for ever.
+ *
+ * Nothing depends on addresses. The order of keyed_table_next() depends on what was added
+ * and removed in which order alone, not on hashes.
+ */
+#ifndef CORE_KEYED_TABLE_H
+#define CORE_KEYED_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/slab.h"
+#include "core/slots.h"
+
+#define KEYED_NONE UINT32_C(0x7fffffff)
+
+struct keyed_entry {
+    uint32_t hash;
+    uint32_t next; /* in its bucket */
+};
+
+#define KEYED_PLACE_BITS 10
+/* Smaller ones could not all be named in a piece. */
+#define KEYED_ENTRY_MIN 16
+
+/* Entries follow it. */
+struct keyed_piece {
+    uint32_t size;       /* as it was taken from the pool */
+    uint32_t capacity;   /* entries */
+    uint32_t touched;    /* places from here on were never used */
+    uint32_t live;       /* entries that are there */
+    uint32_t free;       /* the first free place below touched; KEYED_NONE */
+    uint32_t prev, next; /* among the pieces with room; SLOTS_NONE */
+    uint32_t unused;
+};
+
+struct keyed_table {
+    struct bytes (*key_of)(const void *self, const void *entry);
+    const void *self;
+    uint32_t entry_size;
+    uint32_t count; /* entries */
+
+    struct slots pieces; /* of struct keyed_piece, owned; their slots are in numbers */
+    uint32_t roomy;      /* the first piece with room, or SLOTS_NONE */
+    uint64_t piece_bytes;
+
+    uint32_t **segments; /* of buckets, owned: numbers of entries */
+    uint32_t segment_count, segment_capacity;
+    uint32_t buckets; /* in use */
+    uint64_t segment_bytes;
+};
+
+/* `entry_size` is that of the caller's struct, at least KEYED_ENTRY_MIN. `key_of` gives the
+ * key of one that is in the table; `self` is the caller's. An empty table takes no memory. */
+void keyed_table_init(struct keyed_table *t, size_t entry_size,
+                      struct bytes (*key_of)(const void *self, const void *entry),
+                      const void *self);
+void keyed_table_done(struct keyed_table *t, struct slab_pool *pool);
+
+/* KEYED_NONE: not there. */
+uint32_t keyed_table_find(const struct keyed_table *t, uint32_t hash, struct bytes key);
+
+static inline void *keyed_table_entry(const struct keyed_table *t, uint32_t number)
+{
+    const struct keyed_piece *p = t->pieces.at[number >> KEYED_PLACE_BITS];
+    uint32_t place = number & ((1u << KEYED_PLACE_BITS) - 1);
+
+    return (char *)(p + 1) + (size_t)place * t->entry_size;
+}
+
+/* What the next keyed_table_add() allocates; UINT64_MAX: no number is left for it. */
+uint64_t keyed_table_growth(const struct keyed_table *t);
+
+/* An entry for a key that is not there: its keyed_entry is set, the rest is zero. The
+ * caller sees to it that key_of() finds its key before the table is asked again. */
+uint32_t keyed_table_add(struct keyed_table *t, struct slab_pool *pool, uint32_t hash);
+
+/* key_of() is not asked. */
+void keyed_table_remove(struct keyed_table *t, struct slab_pool *pool, uint32_t number);
+
+/* One entry after the other: KEYED_NONE gives the first, and comes after the last. The
+ * entry at hand may be removed, others may be added meanwhile. */
+uint32_t keyed_table_next(const struct keyed_table *t, uint32_t number);
+
+/* All that is allocated: counts as state. */
+static inline uint64_t keyed_table_bytes(const struct keyed_table *t)
+{
+    return t->piece_bytes + slots_bytes(&t->pieces) + t->segment_bytes +
+           (uint64_t)t->segment_capacity * sizeof(*t->segments);
+}
+
+/* The hash of a key, as the engine takes it: for records whose hash is a link by now. */
+uint32_t keyed_hash(struct bytes key, uint64_t seed);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * core/session_order: the chains of a session's parts become one chain a side.
+ *
+ * Each part's chain is in order of arrival already. The ring is gone round, and each part
+ * is merged with its next one, until one is left: n log k steps for n records in k parts,
+ * and no memory. It can stop at any record. Parts that came one after the other, as most
+ * do, are hung together in one step.
+ */
+#ifndef CORE_SESSION_ORDER_H
+#define CORE_SESSION_ORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/reference.h"
+#include "core/session.h"
+#include "core/side.h"
+
+struct session_order {
+    struct log_chunk *const *chunks[SIDES]; /* set anew by the owner before each call */
+    uint32_t at;                            /* the part that takes its next one's chains ... */
+    enum side side;                         /* ... on this side */
+    bool merging;                           /* record by record: */
+    uint32_t rest[2];                       /* of its chain and of its next one's */
+    struct session_run made;                /* so far */
+};
+
+/* All that is in the ring of `session` belongs to this until it is done. */
+void session_order_begin(struct session_order *o, uint32_t session);
+
+/* True: it is done, and what is left, o->at, has all records; the others are closed.
+ * Its times and key are those of any part. */
+bool session_order_go(struct session_order *o, struct session_pool *p, int64_t *fuel);
+
+#endif

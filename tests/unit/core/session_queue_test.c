@@ -1,0 +1,202 @@
+#include "fixture.h"
+
+#include "core/session_queue.h"
+
+#define COUNT 300
+
+struct queue_fixture {
+    struct slab_pool *slab;
+    struct session_pool pool;
+    struct session_queue queue;
+};
+
+static struct queue_fixture *open_queue(void)
+{
+    struct queue_fixture *f = mem_alloc_zeroed(1, sizeof(*f));
+
+    f->slab = slab_pool_new();
+    session_pool_init(&f->pool, f->slab, 1);
+    session_queue_init(&f->queue);
+    return f;
+}
+
+static void close_queue(struct queue_fixture *f)
+{
+    session_queue_done(&f->queue);
+    session_pool_done(&f->pool);
+    slab_pool_free(f->slab);
+    mem_free(f);
+}
+
+static uint32_t put(struct queue_fixture *f, int64_t t)
+{
+    uint32_t s = session_open(&f->pool, 0, t);
+
+    session_queue_put(&f->queue, &f->pool, s);
+    return s;
+}
+
+/* The next one, as whoever fires finds it. */
+static uint32_t next(struct queue_fixture *f)
+{
+    uint32_t s;
+
+    while (session_queue_refresh(&f->queue, &f->pool))
+        ;
+    s = f->queue.at[0].session;
+    session_queue_drop(&f->queue, &f->pool);
+    return s;
+}
+
+static void those_that_end_together_come_in_order_of_opening(void **state)
+{
+    static const int64_t times[] = {5, 1, 5, 3, 1, 5, 3, 1, -7};
+    static const uint64_t opened[] = {8, 1, 4, 7, 3, 6, 0, 2, 5};
+    struct queue_fixture *f = open_queue();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(times); i++)
+        put(f, times[i]);
+    for (size_t i = 0; i < COUNT_OF(times); i++)
+        assert_int_equal(session_at(&f->pool, next(f))->opened, opened[i]);
+    assert_int_equal(f->queue.count, 0);
+    close_queue(f);
+}
+
+static void a_session_that_went_on_waits_for_its_new_end(void **state)
+{
+    struct queue_fixture *f = open_queue();
+    uint32_t a = put(f, 10), b = put(f, 20), c = put(f, 30);
+
+    (void)state;
+    session_at(&f->pool, a)->last = 25;
+    assert_int_equal(next(f), b);
+    session_at(&f->pool, a)->last = 30;
+    assert_int_equal(next(f), a);
+    assert_int_equal(next(f), c);
+    close_queue(f);
+}
+
+/* The least of those that are there and no part, by its real end. */
+static uint32_t least(const struct queue_fixture *f, const bool *there)
+{
+    uint32_t best = SESSION_NONE;
+
+    for (uint32_t s = 0; s < 2 * COUNT; s++) {
+        if (!there[s] || session_at(&f->pool, s)->part)
+            continue;
+        if (best == SESSION_NONE ||
+            session_at(&f->pool, s)->last < session_at(&f->pool, best)->last ||
+            (session_at(&f->pool, s)->last == session_at(&f->pool, best)->last &&
+             session_at(&f->pool, s)->opened < session_at(&f->pool, best)->opened))
+            best = s;
+    }
+    return best;
+}
+
+static void absorb_some(struct queue_fixture *f, const bool *there, uint64_t *chance)
+{
+    uint32_t a = dice(chance, 2 * COUNT), b = dice(chance, 2 * COUNT);
+
+    if (a == b || !there[a] || !there[b] || session_at(&f->pool, a)->part ||
+        session_at(&f->pool, b)->part)
+        return;
+    if (session_at(&f->pool, a)->opened < session_at(&f->pool, b)->opened)
+        session_absorb(&f->pool, b, a);
+    else
+        session_absorb(&f->pool, a, b);
+}
+
+static void order_is_kept_whatever_moves_and_whatever_becomes_a_part(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        struct queue_fixture *f = open_queue();
+        bool there[2 * COUNT] = {false};
+        uint64_t chance = seed * 1000003;
+        for (int i = 0; i < COUNT; i++)
+            there[put(f, dice(&chance, 50))] = true;
+        for (uint32_t s; (s = least(f, there)) != SESSION_NONE;) {
+            for (int i = 0; i < 20; i++) {
+                uint32_t moved = dice(&chance, 2 * COUNT);
+                if (there[moved] && !session_at(&f->pool, moved)->part)
+                    session_at(&f->pool, moved)->last += dice(&chance, 5);
+                absorb_some(f, there, &chance);
+            }
+            s = least(f, there);
+            assert_int_equal(next(f), s);
+            there[s] = false;
+        }
+        while (f->queue.count > 0) /* parts alone */
+            assert_true(session_queue_refresh(&f->queue, &f->pool));
+        close_queue(f);
+    }
+}
+
+/* When it fires, none of its parts is waiting any more: they may go with it. */
+static void parts_come_before_the_session_that_they_are_of(void **state)
+{
+    struct queue_fixture *f = open_queue();
+    uint32_t a = put(f, 10), b = put(f, 10), c = put(f, 10);
+
+    (void)state;
+    session_absorb(&f->pool, b, a);
+    session_absorb(&f->pool, c, b);
+    assert_int_equal(next(f), c);
+    assert_int_equal(f->queue.count, 0);
+    close_queue(f);
+}
+
+static void memory_is_told_before_and_goes_again(void **state)
+{
+    struct queue_fixture *f = open_queue();
+
+    (void)state;
+    assert_int_equal(session_queue_bytes(&f->queue), 0);
+    for (int i = 0; i < COUNT; i++) {
+        uint64_t before = session_queue_bytes(&f->queue), need = session_queue_need(&f->queue);
+        put(f, i);
+        assert_int_equal(session_queue_bytes(&f->queue), before + need);
+    }
+    while (f->queue.count > 0) {
+        next(f);
+        assert_true(session_queue_bytes(&f->queue) <= (4 * f->queue.count + 8) * 16);
+    }
+    assert_int_equal(session_queue_bytes(&f->queue), 0);
+    close_queue(f);
+}
+
+static void the_lowest_time_above_another_is_found(void **state)
+{
+    struct queue_fixture *f = open_queue();
+
+    (void)state;
+    assert_int_equal(session_queue_after(&f->queue, &f->pool, INT64_MIN), INT64_MAX);
+    for (int i = 0; i < COUNT; i++)
+        put(f, i * 7919 % COUNT * 10);
+    assert_int_equal(session_queue_after(&f->queue, &f->pool, INT64_MIN), 0);
+    for (int64_t t = 0; t < 300; t++)
+        assert_int_equal(session_queue_after(&f->queue, &f->pool, t), t / 10 * 10 + 10);
+    assert_int_equal(session_queue_after(&f->queue, &f->pool, 1000),
+                     INT64_MAX); /* too many to pass */
+    while (f->queue.count > 30)
+        next(f);
+    assert_int_equal(session_queue_after(&f->queue, &f->pool, 10 * COUNT - 11), 10 * COUNT - 10);
+    assert_int_equal(session_queue_after(&f->queue, &f->pool, 10 * COUNT - 10), INT64_MAX);
+    session_at(&f->pool, f->queue.at[0].session)->last = 10 * COUNT; /* it went on */
+    assert_int_equal(session_queue_after(&f->queue, &f->pool, 10 * COUNT - 10), 10 * COUNT);
+    close_queue(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(those_that_end_together_come_in_order_of_opening),
+        cmocka_unit_test(a_session_that_went_on_waits_for_its_new_end),
+        cmocka_unit_test(order_is_kept_whatever_moves_and_whatever_becomes_a_part),
+        cmocka_unit_test(parts_come_before_the_session_that_they_are_of),
+        cmocka_unit_test(the_lowest_time_above_another_is_found),
+        cmocka_unit_test(memory_is_told_before_and_goes_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,132 @@
+#include "core/walk_table.h"
+#include "fixture.h"
+
+#define ANY_ROOM UINT64_MAX
+
+struct table_fixture {
+    struct slab_pool *pool;
+    struct window_log logs[SIDES];
+    struct log_chunk *const *chunks[SIDES];
+    uint64_t numbers[SIDES];
+    struct walk_table table;
+};
+
+static struct table_fixture open_table(void)
+{
+    struct table_fixture f = {.pool = slab_pool_new()};
+
+    for (int s = 0; s < SIDES; s++)
+        window_log_init(&f.logs[s], 0);
+    walk_table_begin(&f.table);
+    return f;
+}
+
+static void close_table(struct table_fixture *f)
+{
+    walk_table_done(&f->table);
+    assert_int_equal(walk_table_bytes(&f->table), 0);
+    for (int s = 0; s < SIDES; s++)
+        window_log_done(&f->logs[s], f->pool);
+    slab_pool_free(f->pool);
+}
+
+/* Appended; returns where. */
+static uint32_t put(struct table_fixture *f, enum side side, const char *key, uint32_t hash)
+{
+    struct record_parts parts = {.hash = hash, .body = bytes_of(key), .key = bytes_of(key)};
+    struct log_part *p = &f->logs[side].parts[0];
+    uint32_t chunks = p->count, used = p->tail == NULL ? 0 : p->tail->used;
+
+    assert_true(window_log_append(&f->logs[side], f->pool, &parts, f->numbers[side]++, ANY_ROOM));
+    f->chunks[side] = p->chunks;
+    return reference_make(p->count - 1, p->count == chunks ? used : 0);
+}
+
+/* As a walk would; returns the entry. */
+static uint32_t chain(struct table_fixture *f, enum side side, const char *key, uint32_t hash)
+{
+    uint32_t ref = put(f, side, key, hash), entry, slot;
+    struct record *r = reference_record(f->chunks[side], ref);
+
+    if (!walk_table_find(&f->table, f->chunks, r, &entry, &slot))
+        entry = walk_table_add(&f->table, r->hash, slot);
+    walk_table_chain(&f->table, f->chunks, entry, side, r, ref);
+    return entry;
+}
+
+static void records_of_a_key_are_chained_in_order(void **state)
+{
+    struct table_fixture f = open_table();
+    uint32_t k = chain(&f, SIDE_LEFT, "k", 7), at;
+
+    (void)state;
+    assert_int_not_equal(k, WALK_NULL_KEY);
+    assert_int_equal(chain(&f, SIDE_LEFT, "k", 7), k);
+    assert_int_equal(chain(&f, SIDE_RIGHT, "k", 7), k);
+    assert_int_not_equal(chain(&f, SIDE_LEFT, "m", 7), k); /* of the same hash */
+    assert_int_equal(chain(&f, SIDE_LEFT, "k", 7), k);
+    assert_int_equal(f.table.entries[k].hash, 7);
+    at = f.table.entries[k].head[SIDE_LEFT];
+    for (uint64_t n = 0; n < 4; n += n == 1 ? 2 : 1) {
+        assert_int_equal(reference_number(f.chunks[SIDE_LEFT], at), n);
+        at = reference_record(f.chunks[SIDE_LEFT], at)->hash;
+    }
+    assert_int_equal(at, REFERENCE_NONE);
+    assert_int_equal(f.table.entries[k].head[SIDE_RIGHT], f.table.entries[k].tail[SIDE_RIGHT]);
+    close_table(&f);
+}
+
+static void a_lone_key_is_never_found(void **state)
+{
+    struct table_fixture f = open_table();
+    uint32_t ref = put(&f, SIDE_LEFT, "", 9), entry, lone;
+    char key[16];
+
+    (void)state;
+    walk_table_add_lone(&f.table, SIDE_LEFT, reference_record(f.chunks[SIDE_LEFT], ref), ref);
+    lone = f.table.count - 1;
+    assert_int_equal(f.table.entries[lone].hash, 9);
+    assert_int_equal(f.table.entries[lone].head[SIDE_LEFT], ref);
+    assert_int_equal(reference_record(f.chunks[SIDE_LEFT], ref)->hash, REFERENCE_NONE);
+    for (int i = 0; i < 500; i++) { /* nor when the table has grown */
+        snprintf(key, sizeof(key), "%d", i);
+        chain(&f, SIDE_RIGHT, key, (uint32_t)i);
+    }
+    entry = chain(&f, SIDE_RIGHT, "", 9);
+    assert_int_not_equal(entry, lone);
+    assert_int_equal(f.table.entries[entry].head[SIDE_LEFT], REFERENCE_NONE);
+    close_table(&f);
+}
+
+static void a_table_grows_and_is_used_again(void **state)
+{
+    struct table_fixture f = open_table();
+    uint64_t bytes;
+    char key[16];
+
+    (void)state;
+    for (int round = 0; round < 3; round++) {
+        for (int n = 0; n < 2; n++)
+            for (int i = 0; i < 3000; i++) {
+                snprintf(key, sizeof(key), "%d", i);
+                assert_int_equal(chain(&f, (enum side)n, key, (uint32_t)hash_number((uint64_t)i)),
+                                 i + 1);
+            }
+        if (round > 0)
+            assert_int_equal(walk_table_bytes(&f.table), bytes);
+        bytes = walk_table_bytes(&f.table);
+        walk_table_begin(&f.table);
+        assert_int_equal(f.table.count, 1);
+    }
+    close_table(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_of_a_key_are_chained_in_order),
+        cmocka_unit_test(a_lone_key_is_never_found),
+        cmocka_unit_test(a_table_grows_and_is_used_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
