@@ -9,8 +9,11 @@
 #include "config/paths.h"
 #include "config/reading.h"
 #include "config/scalar.h"
+#include "config/select.h"
 
-#define LINES_IN_STATE 16 /* so many of the longest must fit: interface.md section 2 */
+/* Rules of interface.md section 2. */
+#define LINES_IN_STATE 16    /* so many of the longest must fit */
+#define WINDOWS_MAX    10000 /* that a record may lie in */
 
 void report_fault(const struct reading *r, const struct setting *s, struct expr_fault *fault)
 {
@@ -68,6 +71,16 @@ static void choose(struct reading *r)
 
 /* --- keys one by one --- */
 
+static void report_empty(struct reading *r, const struct setting *s)
+{
+    const struct key *k = s->key;
+
+    if (k->example != NULL)
+        report_key(&r->report, s, "a value is missing, such as: %s = %s", k->name, k->example);
+    else
+        report_key(&r->report, s, "a value is missing (without the line, the default is taken)");
+}
+
 static void read_given(struct reading *r, const struct setting *s)
 {
     const struct key *k = s->key;
@@ -82,7 +95,7 @@ static void read_given(struct reading *r, const struct setting *s)
         report_key(&r->report, s, "not in this version%s%s", k->later[0] != '\0' ? ": " : "",
                    k->later);
     } else if (setting_text(s).n == 0 && k->type != KEY_NULL) {
-        report_key(&r->report, s, "a value is missing (without the line, the default is taken)");
+        report_empty(r, s);
     } else if (key_is_scalar(k) &&
                !scalar_read(k, setting_text(s), key_slot(r->config, s->section, k), &fault)) {
         report_fault(r, s, &fault);
@@ -94,6 +107,16 @@ static bool reads_file(const struct reading *r, enum section section)
     return (r->choice.endpoints[section] & (USE_FILE | USE_STANDARD)) != 0;
 }
 
+static void report_needed(struct reading *r, enum section section, const struct key *k)
+{
+    struct buf reason = BUF_EMPTY;
+
+    key_used_reason(k, &r->choice, &reason);
+    report_section(&r->report, &r->settings, section, "%sneeds %s, such as: %s = %s",
+                   buf_text(&reason), k->name, k->name, k->example);
+    buf_done(&reason);
+}
+
 static void read_missing(struct reading *r, enum section section, const struct key *k)
 {
     const char *preset = k->preset;
@@ -102,9 +125,8 @@ static void read_missing(struct reading *r, enum section section, const struct k
 
     if (k->later != NULL || !key_used(k, section, &r->choice))
         return;
-    if (k->example != NULL)
-        report_section(&r->report, &r->settings, section, "needs %s, such as: %s = %s", k->name,
-                       k->name, k->example);
+    if (k->example != NULL && key_known_used(k, &r->choice))
+        report_needed(r, section, k);
     if (k->preset_file != NULL && reads_file(r, section))
         preset = k->preset_file;
     if (preset == NULL || !key_is_scalar(k))
@@ -127,15 +149,15 @@ static void read_section(struct reading *r, enum section section)
     }
 }
 
-/* The whole of [late] is for event time. */
-static void refuse_late(struct reading *r)
+/* The whole of [late] is for event time. False: it is refused. */
+static bool late_used(struct reading *r)
 {
-    if (r->choice.time == USE_TIME(TIME_PROCESSING))
-        report_section(&r->report, &r->settings, SECTION_LATE,
-                       "not used with time = processing, where no record is late (only with time = "
-                       "event)");
-    else
-        report_section(&r->report, &r->settings, SECTION_LATE, "not in this version: event time");
+    if (r->choice.time != USE_TIME(TIME_PROCESSING))
+        return true;
+    report_section(&r->report, &r->settings, SECTION_LATE,
+                   "not used with time = processing, where no record is late (only with time = "
+                   "event)");
+    return false;
 }
 
 static void read_sections(struct reading *r)
@@ -143,10 +165,8 @@ static void read_sections(struct reading *r)
     for (int s = 0; s < SECTIONS; s++) {
         if (!section_in_force(&r->settings, (enum section)s))
             continue;
-        if (s == SECTION_LATE) {
-            refuse_late(r);
+        if (s == SECTION_LATE && !late_used(r))
             continue;
-        }
         endpoint_read(r, (enum section)s);
         read_section(r, (enum section)s);
     }
@@ -189,6 +209,52 @@ static void check_memory(struct reading *r)
     buf_done(&text);
 }
 
+/* What was given for a key of [join] that is used, if it could be read. */
+static const struct setting *duration_given(const struct reading *r, const char *name,
+                                            int64_t *ret_ms)
+{
+    const struct setting *s = reading_find(r, SECTION_JOIN, name);
+    struct expr_fault fault;
+
+    if (s == NULL || !key_used(s->key, SECTION_JOIN, &r->choice))
+        return NULL;
+    if (scalar_read(s->key, setting_text(s), ret_ms, &fault))
+        return s;
+    mem_free(fault.message); /* it is told already */
+    return NULL;
+}
+
+static void check_windows(struct reading *r)
+{
+    struct buf least = BUF_EMPTY;
+    int64_t size, slide;
+
+    if (duration_given(r, "size", &size) == NULL || duration_given(r, "slide", &slide) == NULL ||
+        size <= slide * WINDOWS_MAX)
+        return;
+    duration_write((size + WINDOWS_MAX - 1) / WINDOWS_MAX, &least);
+    report_value(&r->report, reading_find(r, SECTION_JOIN, "slide"), 0,
+                 "too short for the size: a record would lie in more than %d windows (at least %s)",
+                 WINDOWS_MAX, buf_text(&least));
+    buf_done(&least);
+}
+
+/* Told where lower is, unless upper alone is from --set. */
+static void check_bounds(struct reading *r)
+{
+    const struct setting *lower, *upper;
+    int64_t lower_ms, upper_ms;
+
+    lower = duration_given(r, "lower", &lower_ms);
+    upper = duration_given(r, "upper", &upper_ms);
+    if (lower == NULL || upper == NULL || lower_ms <= upper_ms)
+        return;
+    if (upper->from_override && !lower->from_override)
+        report_value(&r->report, upper, 0, "it is below lower, so no record could have a partner");
+    else
+        report_value(&r->report, lower, 0, "it is above upper, so no record could have a partner");
+}
+
 static void check_together(struct reading *r)
 {
     struct config *c = r->config;
@@ -201,6 +267,8 @@ static void check_together(struct reading *r)
         check_null(r, (enum section)s, f->delimiter, f->null_text);
     }
     check_memory(r);
+    check_windows(r);
+    check_bounds(r);
 }
 
 /* --- the whole --- */
@@ -216,6 +284,30 @@ static struct config *config_new(const struct config_source *source)
     return c;
 }
 
+static bool is_bounded(const struct endpoint *e)
+{
+    return e->kind == ENDPOINT_FILE || e->kind == ENDPOINT_STANDARD;
+}
+
+/* What follows from the rest. */
+static void fill_plan(struct config *c)
+{
+    struct plan *p = c->plan;
+
+    if (p->match == MATCH_TUMBLING)
+        p->slide_ms = p->size_ms;
+    p->replay = p->time == TIME_EVENT && p->match <= MATCH_INTERVAL &&
+                is_bounded(&c->input[SIDE_LEFT].endpoint) &&
+                is_bounded(&c->input[SIDE_RIGHT].endpoint);
+    p->keep_times = select_keeps_times(&c->output[OUTPUT_RESULTS].format.select);
+}
+
+/* JSON has no null text, and it is never NULL here. */
+static struct bytes copy_of(struct bytes text)
+{
+    return (struct bytes){text.n > 0 ? mem_strndup(text.p, text.n) : mem_strdup(""), text.n};
+}
+
 /* What the decoders and the stores have to know of a side. */
 static void fill_forms(struct config *c)
 {
@@ -227,7 +319,7 @@ static void fill_forms(struct config *c)
         side->form = (struct record_form){
             .field_count = side->schema.count,
             .delimiter = f->delimiter,
-            .null_text = {mem_strndup(f->null_text.p, f->null_text.n), f->null_text.n},
+            .null_text = copy_of(f->null_text),
         };
     }
 }
@@ -255,6 +347,7 @@ struct config *config_read(const struct config_source *source, struct diag *diag
         config_free(r.config);
         return NULL;
     }
+    fill_plan(r.config);
     fill_forms(r.config);
     return r.config;
 }
@@ -275,6 +368,7 @@ void config_free(struct config *c)
     for (int s = 0; s < SIDES; s++) {
         endpoint_done(&c->input[s].endpoint);
         mem_free((char *)c->input[s].format.null_text.p);
+        json_paths_free(c->input[s].format.paths);
     }
     for (int o = 0; o < OUTPUTS; o++) {
         endpoint_done(&c->output[o].endpoint);

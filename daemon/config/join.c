@@ -55,21 +55,19 @@ static void compare_names(struct sides *s)
                  left->name);
 }
 
-/* Fields of JSON are written otherwise; the format is refused elsewhere. */
 static void read_side_fields(struct sides *s, enum side side)
 {
-    enum section section = side_section(side);
-    const struct setting *given = reading_find(s->r, section, "fields");
+    const struct setting *given = reading_find(s->r, side_section(side), "fields");
 
-    if (given != NULL && s->r->choice.formats[section] != USE_JSON)
-        s->fields_known[side] = fields_read(s->r, given, &s->plan->side[side].schema);
+    if (given != NULL)
+        s->fields_known[side] = fields_read(s->r, given);
 }
 
 /* --- conditions --- */
 
 static struct expr_scope scope_of(const struct sides *s, enum side side)
 {
-    struct expr_scope scope = {{NULL, NULL}};
+    struct expr_scope scope = {.times = false};
 
     scope.schemas[side] = &s->plan->side[side].schema;
     return scope;
@@ -77,17 +75,50 @@ static struct expr_scope scope_of(const struct sides *s, enum side side)
 
 static struct expr_scope scope_of_both(const struct sides *s)
 {
-    struct expr_scope scope = {{
-        &s->plan->side[SIDE_LEFT].schema,
-        &s->plan->side[SIDE_RIGHT].schema,
-    }};
-
-    return scope;
+    return (struct expr_scope){
+        .schemas = {&s->plan->side[SIDE_LEFT].schema, &s->plan->side[SIDE_RIGHT].schema},
+    };
 }
 
-/* One boolean expression. `scope` NULL: its fields are not known. */
-static bool read_condition(struct bytes text, const struct expr_scope *scope, struct expr **ret,
-                           struct expr_fault *ret_fault)
+static bool is_condition(const struct expr *e, struct expr_fault *ret_fault)
+{
+    return e->type == TYPE_BOOLEAN ||
+           expr_fault_at(ret_fault, e->offset, "a condition is a boolean, and this is a %s",
+                         value_type_name(e->type));
+}
+
+#define EPOCH_TYPES "timestamp_s, timestamp_ms, timestamp_us or timestamp_ns"
+
+static bool is_time(const struct expr *e, struct expr_fault *ret_fault)
+{
+    switch (e->type) {
+    case TYPE_TIMESTAMP:
+    case TYPE_TIMESTAMP_S:
+    case TYPE_TIMESTAMP_MS:
+    case TYPE_TIMESTAMP_US:
+    case TYPE_TIMESTAMP_NS:
+        return true;
+    case TYPE_BIGINT:
+    case TYPE_DOUBLE:
+        return expr_fault_at(ret_fault, e->offset,
+                             "a %s is no time yet: say its unit by a type in fields (" EPOCH_TYPES
+                             "), or by a cast, as cast(x as timestamp_ms)",
+                             value_type_name(e->type));
+    case TYPE_STRING:
+    case TYPE_BOOLEAN:
+        break;
+    }
+    return expr_fault_at(ret_fault, e->offset,
+                         "a time is of type timestamp (RFC 3339 text), " EPOCH_TYPES
+                         ", and this is a %s",
+                         value_type_name(e->type));
+}
+
+typedef bool expr_check(const struct expr *e, struct expr_fault *ret_fault);
+
+/* One expression. `scope` NULL: its fields are not known. */
+static bool read_expression(struct bytes text, const struct expr_scope *scope, expr_check *check,
+                            struct expr **ret, struct expr_fault *ret_fault)
 {
     struct expr_list list;
     struct expr *e;
@@ -98,12 +129,9 @@ static bool read_condition(struct bytes text, const struct expr_scope *scope, st
     e = list.items[0].expr;
     if (list.count > 1)
         ok = expr_fault_at(ret_fault, list.items[1].expr->offset,
-                           "one condition is wanted here, not a list");
+                           "one expression is wanted here, not a list");
     else if (scope != NULL)
-        ok = expr_bind(e, scope, ret_fault);
-    if (ok && scope != NULL && e->type != TYPE_BOOLEAN)
-        ok = expr_fault_at(ret_fault, e->offset, "a condition is a boolean, and this is a %s",
-                           value_type_name(e->type));
+        ok = expr_bind(e, scope, ret_fault) && check(e, ret_fault);
     if (ok) {
         *ret = e;
         list.items[0].expr = NULL;
@@ -112,13 +140,16 @@ static bool read_condition(struct bytes text, const struct expr_scope *scope, st
     return ok;
 }
 
-static void read_condition_of(struct sides *s, enum section section, const char *key,
-                              const struct expr_scope *scope, struct expr **ret)
+static void read_expression_of(struct sides *s, enum section section, const char *name,
+                               const struct expr_scope *scope, expr_check *check)
 {
-    const struct setting *given = reading_find(s->r, section, key);
+    const struct setting *given = reading_find(s->r, section, name);
     struct expr_fault fault;
 
-    if (given != NULL && !read_condition(setting_text(given), scope, ret, &fault))
+    if (given == NULL || !key_used(given->key, section, &s->r->choice))
+        return;
+    if (!read_expression(setting_text(given), scope, check,
+                         key_slot(s->r->config, section, given->key), &fault))
         report_fault(s->r, given, &fault);
 }
 
@@ -209,12 +240,21 @@ static bool bind_columns(const struct sides *s, const struct setting *given, str
     return ok;
 }
 
+/* What writes the columns' names; NULL: nothing does. */
+static const char *names_needed(const struct reading *r)
+{
+    if (r->choice.formats[SECTION_OUTPUT] == USE_JSON)
+        return "format = json";
+    return r->config->output[OUTPUT_RESULTS].format.header ? "header = yes" : NULL;
+}
+
 static void name_columns(const struct sides *s, const struct setting *given, struct expr_list *list)
 {
+    const char *needed = names_needed(s->r);
     struct expr_fault fault;
 
     for (size_t i = 0; i < list->count; i++)
-        if (!select_name(list, i, s->plan, &fault))
+        if (!select_name(list, i, s->plan, needed, &fault))
             report_fault(s->r, given, &fault);
 }
 
@@ -224,7 +264,7 @@ static void name_default_columns(const struct sides *s, struct expr_list *list)
     struct expr_fault fault;
 
     for (size_t i = 0; i < list->count; i++)
-        if (!select_name(list, i, s->plan, &fault)) {
+        if (!select_name(list, i, s->plan, NULL, &fault)) {
             report_section(&s->r->report, &s->r->settings, SECTION_OUTPUT, "needs select: %s",
                            fault.message);
             mem_free(fault.message);
@@ -255,7 +295,8 @@ static void read_side(struct sides *s, enum side side)
     const struct expr_scope *known = s->fields_known[side] ? &scope : NULL;
 
     s->key[side] = settings_find(&s->r->settings, side_section(side), "key");
-    read_condition_of(s, side_section(side), "where", known, &s->plan->side[side].where);
+    read_expression_of(s, side_section(side), "where", known, is_condition);
+    read_expression_of(s, side_section(side), "timestamp", known, is_time);
     read_key(s, side);
 }
 
@@ -272,6 +313,6 @@ void join_read(struct reading *r)
     for (int side = 0; side < SIDES; side++)
         read_side(&s, (enum side)side);
     compare_keys(&s);
-    read_condition_of(&s, SECTION_JOIN, "on", both_known(&s) ? &both : NULL, &s.plan->on);
+    read_expression_of(&s, SECTION_JOIN, "on", both_known(&s) ? &both : NULL, is_condition);
     read_select(&s);
 }

@@ -7,8 +7,8 @@
 /* --- words --- */
 
 static const struct key_word input_format_words[] = {
-    {"csv", 0, false},
-    {"json", 0, true},
+    {"csv", INPUT_CSV, false},
+    {"json", INPUT_JSON, false},
     {NULL, 0, false},
 };
 static const struct key_word output_format_words[] = {
@@ -37,14 +37,14 @@ static const struct key_word type_words[] = {
     {NULL, 0, false},
 };
 static const struct key_word match_words[] = {
-    {"tumbling", MATCH_TUMBLING, false}, {"sliding", MATCH_SLIDING, true},
-    {"session", MATCH_SESSION, true},    {"interval", MATCH_INTERVAL, true},
+    {"tumbling", MATCH_TUMBLING, false}, {"sliding", MATCH_SLIDING, false},
+    {"session", MATCH_SESSION, false},   {"interval", MATCH_INTERVAL, false},
     {"latest", MATCH_LATEST, true},      {"lookup", MATCH_LOOKUP, true},
     {"batch", MATCH_BATCH, true},        {NULL, 0, false},
 };
 static const struct key_word time_words[] = {
     {"processing", TIME_PROCESSING, false},
-    {"event", TIME_EVENT, true},
+    {"event", TIME_EVENT, false},
     {NULL, 0, false},
 };
 static const struct key_word absent_words[] = {
@@ -77,6 +77,7 @@ static const struct key_word thread_words[] = {
 
 #define AT_CONFIG(member)   .part = PART_CONFIG, .offset = offsetof(struct config, member)
 #define AT_PLAN(member)     .part = PART_PLAN, .offset = offsetof(struct plan, member)
+#define AT_SIDE(member)     .part = PART_SIDE, .offset = offsetof(struct plan_side, member)
 #define AT_ENDPOINT(member) .part = PART_ENDPOINT, .offset = offsetof(struct endpoint, member)
 #define AT_INPUT(member)    .part = PART_INPUT, .offset = offsetof(struct input_format, member)
 #define AT_OUTPUT(member)   .part = PART_OUTPUT, .offset = offsetof(struct output_config, member)
@@ -93,8 +94,10 @@ static const struct key_word thread_words[] = {
 #define KEEPALIVE_MAX  (9 * 3600 * SECOND)
 #define DEAD_AFTER_MAX (24 * DAY)
 
-#define EVENT_TIME "event time"
-#define TLS        "TLS"
+#define TLS "TLS"
+
+#define IN_EVENT_TIME USE_TIME(TIME_EVENT)
+#define OF_WINDOWS    (IS(TUMBLING) | IS(SLIDING) | IS(SESSION))
 
 /* The order is that of interface.md section 2, of --check and of the manual. */
 const struct key keys[] = {
@@ -134,7 +137,8 @@ const struct key keys[] = {
      .type = KEY_WORD,
      .preset = "csv",
      .words = input_format_words,
-     .help = "How records are written. (json is not in this version.)"},
+     AT_INPUT(kind),
+     .help = "How records are written: as RFC 4180, or one JSON object a line."},
     {.name = "format",
      .sections = OUTPUTS_IN,
      .type = KEY_WORD,
@@ -146,7 +150,9 @@ const struct key keys[] = {
      .sections = SIDES_IN,
      .type = KEY_FIELDS,
      .example = "id bigint, name",
-     .help = "`name [type], ...` in the order of the columns. Types: string (the default), "
+     .help = "csv: `name [type], ...` in the order of the columns. json: `path [type] [as name], "
+             "...`, where a path is a member's name, or several with dots between them, which "
+             "reach into objects. Types: string (the default), "
              "bigint, double, boolean, timestamp (RFC 3339), timestamp_s, timestamp_ms, "
              "timestamp_us, timestamp_ns (numbers since the epoch). Odd names stand in double "
              "quotes."},
@@ -198,41 +204,56 @@ const struct key keys[] = {
     {.name = "key",
      .sections = SIDES_IN,
      .type = KEY_EXPRESSIONS,
-     .help = "`field, ...`: records belong together where these are equal, first with first. "
+     .help = "`expr, ...`: records belong together where these are equal, first with first. "
              "Left out on both sides: all records have the same key."},
     {.name = "where",
      .sections = SIDES_IN,
      .type = KEY_EXPRESSION,
+     AT_SIDE(where),
      .help = "Only records for which this is true take part; the others are counted as "
-             "filtered."},
+             "filtered. In event time they move time on all the same."},
     {.name = "timestamp",
      .sections = SIDES_IN,
      .type = KEY_EXPRESSION,
-     .use = {.times = USE_TIME(TIME_EVENT)},
-     .later = EVENT_TIME,
-     .help = "The time of a record."},
+     .use = {.times = IN_EVENT_TIME},
+     .example = "at",
+     AT_SIDE(timestamp),
+     .help = "The time of a record: an expression of a timestamp type (timestamp, timestamp_s, "
+             "timestamp_ms, timestamp_us or timestamp_ns). A record for which it is NULL is "
+             "rejected."},
     {.name = "delay",
      .sections = SIDES_IN,
      .type = KEY_DURATION,
-     .use = {.times = USE_TIME(TIME_EVENT)},
+     .use = {.times = IN_EVENT_TIME},
      .preset = "0s",
-     .later = EVENT_TIME,
-     .help = "How far out of order event time may be on this side."},
+     .high = DURATION_MAX,
+     AT_SIDE(delay_ms),
+     .help = "How far out of order records may come on this side: time is taken to be this far "
+             "behind the newest record. Longer means fewer late records, and results that come "
+             "later."},
     {.name = "idle",
      .sections = SIDES_IN,
      .type = KEY_DURATION,
-     .use = {.times = USE_TIME(TIME_EVENT)},
+     .use = {.times = IN_EVENT_TIME},
      .preset = "2m",
-     .later = EVENT_TIME,
-     .help = "After so long without a record this side no longer holds time back; off: never."},
+     .high = DURATION_MAX,
+     .off = "off",
+     .off_ms = PLAN_OFF,
+     AT_SIDE(idle_ms),
+     .help = "After so long without a record this side (or a connection of it) no longer holds "
+             "time back; off: it always does. A regular file is never idle."},
     {.name = "max_ahead",
      .sections = SIDES_IN,
      .type = KEY_DURATION,
-     .use = {.times = USE_TIME(TIME_EVENT)},
+     .use = {.times = IN_EVENT_TIME},
      .preset = "1h",
      .preset_file = "off",
-     .later = EVENT_TIME,
-     .help = "A time further than this ahead of the clock is rejected; off: none is."},
+     .high = DURATION_MAX,
+     .off = "off",
+     .off_ms = PLAN_OFF,
+     AT_SIDE(max_ahead_ms),
+     .help = "A record whose time is further than this ahead of the machine's clock is rejected, "
+             "for it alone would make all that follow late; off: any time is believed."},
     {.name = "max_line",
      .sections = SIDES_IN,
      .type = KEY_SIZE,
@@ -251,9 +272,12 @@ const struct key keys[] = {
     {.name = "select",
      .sections = IN(OUTPUT),
      .type = KEY_COLUMNS,
-     .help = "`field [as name], ...`: the columns of a result. Left out: all fields, left then "
+     .help = "`expr [as name], ...`: the columns of a result. Left out: all fields, left then "
              "right (semi and anti joins: the left ones, which are all they know). A column is "
-             "called by its field, and by SIDE.field where that comes a second time."},
+             "called by its field, and by SIDE.field where that comes a second time; with json "
+             "or header, an expression needs an `as`. Besides fields there are left_time and "
+             "right_time (the records' times), and in window joins window_start and "
+             "window_end."},
     {.name = "header",
      .sections = OUTPUTS_IN,
      .type = KEY_SWITCH,
@@ -328,7 +352,7 @@ const struct key keys[] = {
      .preset = "5m",
      .low = SECOND,
      .high = DEAD_AFTER_MAX,
-     .zero = "off",
+     .off = "off",
      AT_OUTPUT(dead_after_ms),
      .help = "A peer that takes no byte for so long is gone (TCP_USER_TIMEOUT); off: never."},
     {.name = "mode",
@@ -403,16 +427,19 @@ const struct key keys[] = {
      .preset = "tumbling",
      .words = match_words,
      AT_PLAN(match),
-     .help = "Which records can meet: those of the same window, one window after the other. "
-             "(sliding, session, interval, latest, lookup and batch are not in this version.)"},
+     .help = "Which records can meet. tumbling: those of the same window, one window after the "
+             "other. sliding: the same, with windows that overlap. session: those of a burst, "
+             "which a pause ends. interval: those whose times are near each other. (latest, "
+             "lookup and batch are not in this version.)"},
     {.name = "time",
      .sections = IN(JOIN),
      .type = KEY_WORD,
-     .use = {.matches = IS(TUMBLING) | IS(SLIDING) | IS(SESSION) | IS(INTERVAL) | IS(LATEST)},
+     .use = {.matches = OF_WINDOWS | IS(INTERVAL) | IS(LATEST)},
      .preset = "processing",
      .words = time_words,
      AT_PLAN(time),
-     .help = "processing: a record's time is when it was read. (event is not in this version.)"},
+     .help = "processing: a record's time is when it was read. event: it is what the record says "
+             "(see timestamp), and time goes on as the records' times do."},
     {.name = "size",
      .sections = IN(JOIN),
      .type = KEY_DURATION,
@@ -431,39 +458,54 @@ const struct key keys[] = {
      .high = DURATION_MAX,
      AT_PLAN(offset_ms),
      .help = "Windows start this much later (or earlier, if negative) than multiples of their "
-             "size since 1970 in UTC."},
+             "size (sliding: of slide) since 1970 in UTC."},
     {.name = "slide",
      .sections = IN(JOIN),
      .type = KEY_DURATION,
      .use = {.matches = IS(SLIDING)},
-     .later = "",
-     .help = "The distance of window starts."},
+     .example = "1s",
+     .low = 1,
+     .high = DURATION_MAX,
+     AT_PLAN(slide_ms),
+     .help = "How long after a window the next one starts. A record lies in size / slide windows, "
+             "at most 10,000, and meets its partners in each that holds both."},
     {.name = "gap",
      .sections = IN(JOIN),
      .type = KEY_DURATION,
      .use = {.matches = IS(SESSION)},
-     .later = "",
+     .example = "30s",
+     .low = 1,
+     .high = DURATION_MAX,
+     AT_PLAN(gap_ms),
      .help = "A session ends after so long without a record of its key on either side."},
     {.name = "lower",
      .sections = IN(JOIN),
      .type = KEY_DURATION,
      .use = {.matches = IS(INTERVAL)},
-     .later = "",
-     .help = "How much later than a left record its partners may begin."},
+     .example = "-5s",
+     .low = -DURATION_MAX,
+     .high = DURATION_MAX,
+     AT_PLAN(lower_ms),
+     .help = "How much later than a left record its first partner on the right may be; negative: "
+             "how much earlier."},
     {.name = "upper",
      .sections = IN(JOIN),
      .type = KEY_DURATION,
      .use = {.matches = IS(INTERVAL)},
-     .later = "",
-     .help = "How much later than a left record its last partner may be."},
+     .example = "5s",
+     .low = -DURATION_MAX,
+     .high = DURATION_MAX,
+     AT_PLAN(upper_ms),
+     .help = "How much later than a left record its last partner on the right may be."},
     {.name = "grace",
      .sections = IN(JOIN),
      .type = KEY_DURATION,
-     .use = {.matches = IS(TUMBLING) | IS(SLIDING) | IS(SESSION) | IS(INTERVAL),
-             .times = USE_TIME(TIME_EVENT)},
+     .use = {.matches = OF_WINDOWS | IS(INTERVAL), .times = IN_EVENT_TIME},
      .preset = "0s",
-     .later = EVENT_TIME,
-     .help = "How long after its end a window still takes late records."},
+     .high = DURATION_MAX,
+     AT_PLAN(grace_ms),
+     .help = "How long after its end a window (or interval) still takes late records. What has "
+             "no partner is written, or dropped, only then."},
     {.name = "wait",
      .sections = IN(JOIN),
      .type = KEY_DURATION,
@@ -481,7 +523,9 @@ const struct key keys[] = {
     {.name = "on",
      .sections = IN(JOIN),
      .type = KEY_EXPRESSION,
-     .help = "A further condition over both sides, part of the match."},
+     AT_PLAN(on),
+     .help = "A further condition over both sides, part of the match: records for which it is "
+             "not true for any partner have none."},
     {.name = "memory",
      .sections = IN(STATE),
      .type = KEY_SIZE,

@@ -234,6 +234,23 @@ static bool append_reason(const struct set_word *words, unsigned set, unsigned c
     return true;
 }
 
+bool key_known_used(const struct key *k, const struct choice *c)
+{
+    return (k->use.matches == 0 || (k->use.matches & c->match) != 0) &&
+           (k->use.times == 0 || (k->use.times & c->time) != 0);
+}
+
+void key_used_reason(const struct key *k, const struct choice *c, struct buf *to)
+{
+    if (k->use.times != 0)
+        append_set(time_sets, c->time, to);
+    else if (k->use.matches != 0)
+        append_set(match_sets, c->match, to);
+    else
+        return;
+    buf_append_char(to, ' ');
+}
+
 void key_unused_reason(const struct key *k, enum section s, const struct choice *c, struct buf *to)
 {
     (void)(append_reason(endpoint_sets, k->use.endpoints, c->endpoints[s], to) ||

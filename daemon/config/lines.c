@@ -233,14 +233,13 @@ static void read_key(struct reader *r, struct bytes text)
     r->above = VALUE_OPEN;
 }
 
-/* A key of the section at hand, and `=`. */
-static bool begins_with_key(const struct reader *r, struct bytes text)
+bool ini_begins_with_key(enum section section, struct bytes text)
 {
     size_t n = 0;
 
     while (n < text.n && !is_blank(text.p[n]) && text.p[n] != '=')
         n++;
-    if (!r->section_known || key_find(r->section, (struct bytes){text.p, n}) == NULL)
+    if (key_find(section, (struct bytes){text.p, n}) == NULL)
         return false;
     n += blanks_before(from(text, n));
     return n < text.n && text.p[n] == '=';
@@ -261,7 +260,7 @@ static void read_indented(struct reader *r, struct bytes text)
     if (is_known_section(text)) {
         refuse(r, text, "a section cannot be indented");
         read_section(r, text);
-    } else if (begins_with_key(r, text)) {
+    } else if (r->section_known && ini_begins_with_key(r->section, text)) {
         refuse(r, text, "a key cannot be indented: this line would go on with the value above");
         read_key(r, text);
     } else if (r->above == VALUE_OPEN) {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "config/config.h"
+#include "config/fields.h"
 #include "config/keys.h"
 #include "config/scalar.h"
 #include "config/select.h"
@@ -42,20 +43,11 @@ static void choice_of(struct config *c, struct choice *ret)
                               ? USE_JSON
                               : USE_CSV;
     for (int s = 0; s < SIDES; s++)
-        ret->formats[side_section((enum side)s)] = USE_CSV;
+        ret->formats[side_section((enum side)s)] =
+            c->input[s].format.kind == INPUT_JSON ? USE_JSON : USE_CSV;
 }
 
 /* --- values --- */
-
-static void write_fields(const struct schema *s, struct buf *to)
-{
-    for (size_t i = 0; i < s->count; i++) {
-        if (i > 0)
-            buf_append_text(to, ", ");
-        expr_write_name(bytes_of(s->fields[i].name), to);
-        buf_printf(to, " %s", value_type_name(s->fields[i].type));
-    }
-}
 
 static void write_list(const struct expr_list *l, struct buf *to)
 {
@@ -66,10 +58,10 @@ static void write_list(const struct expr_list *l, struct buf *to)
     }
 }
 
-static void write_condition(const struct expr *e, struct buf *to)
+static void write_expression(struct expr *const *e, struct buf *to)
 {
-    if (e != NULL)
-        expr_write(e, to);
+    if (*e != NULL)
+        expr_write(*e, to);
 }
 
 static void write_path(const struct endpoint *e, struct buf *to)
@@ -98,13 +90,13 @@ static void write_value(struct config *c, enum section s, const struct key *k, s
         expr_write_name(bytes_of(side->schema.name), to);
         break;
     case KEY_FIELDS:
-        write_fields(&side->schema, to);
+        fields_write(&c->input[section_side(s)].format, &side->schema, to);
         break;
     case KEY_EXPRESSIONS:
         write_list(&side->key, to);
         break;
     case KEY_EXPRESSION:
-        write_condition(s == SECTION_JOIN ? c->plan->on : side->where, to);
+        write_expression(key_slot(c, s, k), to);
         break;
     case KEY_COLUMNS:
         select_write(&c->output[OUTPUT_RESULTS].format.select, c->plan, to);
@@ -126,10 +118,11 @@ static bool is_in_force(struct config *c, enum section s)
     return s != SECTION_FLINK && (e == NULL || e->kind != ENDPOINT_NONE);
 }
 
-/* Only lists can be broken: what joins their lines again is one space. */
-static bool is_list(enum key_type t)
+/* What joins their lines again is one space, which a path or a null text may have in it. */
+static bool can_be_broken(enum key_type t)
 {
-    return t == KEY_FIELDS || t == KEY_EXPRESSIONS || t == KEY_COLUMNS || t == KEY_NETWORKS;
+    return t == KEY_FIELDS || t == KEY_EXPRESSION || t == KEY_EXPRESSIONS || t == KEY_COLUMNS ||
+           t == KEY_NETWORKS;
 }
 
 static void print_key(struct config *c, enum section s, const struct key *k, struct buf *to)
@@ -139,8 +132,8 @@ static void print_key(struct config *c, enum section s, const struct key *k, str
     write_value(c, s, k, &value);
     if (buf_length(&value) > 0) {
         buf_printf(to, "%s = ", k->name);
-        if (is_list(k->type))
-            wrap_append(to, buf_bytes(&value), strlen(k->name) + 3, ", ", "    ");
+        if (can_be_broken(k->type))
+            wrap_value(to, buf_bytes(&value), strlen(k->name) + 3, s);
         else
             buf_append_bytes(to, buf_bytes(&value));
         buf_append_char(to, '\n');

@@ -50,6 +50,9 @@ void *key_slot(struct config *c, enum section s, const struct key *k)
     case PART_PLAN:
         part = (char *)c->plan;
         break;
+    case PART_SIDE:
+        part = (char *)&c->plan->side[section_side(s)];
+        break;
     case PART_ENDPOINT:
         part = (char *)section_endpoint(c, s);
         break;
@@ -173,16 +176,16 @@ static bool read_duration(const struct key *k, struct bytes text, void *slot,
 {
     int64_t ms;
 
-    if (k->zero != NULL && bytes_equal(text, bytes_of(k->zero))) {
-        ms = 0;
-        put(slot, &ms, sizeof(ms));
+    if (k->off != NULL && bytes_equal(text, bytes_of(k->off))) {
+        put(slot, &k->off_ms, sizeof(k->off_ms));
         return true;
     }
     if (!duration_read(text, true, &ms))
         return expr_fault_at(ret_fault, 0,
                              "\"%.*s\" is no duration of up to 36500d (write it as 250ms, 5s, 10m, "
-                             "2h, 1d or 1h30m)",
-                             (int)text.n, text.p);
+                             "2h, 1d or 1h30m%s%s)",
+                             (int)text.n, text.p, k->off != NULL ? ", or " : "",
+                             k->off != NULL ? k->off : "");
     return put_in_range(k, text, ms, duration_write, slot, ret_fault);
 }
 
@@ -410,8 +413,8 @@ static int64_t number_in(const void *slot)
 
 static void write_duration(const struct key *k, int64_t ms, struct buf *to)
 {
-    if (ms == 0 && k->zero != NULL)
-        buf_append_text(to, k->zero);
+    if (k->off != NULL && ms == k->off_ms)
+        buf_append_text(to, k->off);
     else
         duration_write(ms, to);
 }

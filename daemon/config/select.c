@@ -12,27 +12,30 @@ bool select_has_right(const struct plan *p)
     return p->type != JOIN_SEMI && p->type != JOIN_ANTI;
 }
 
-static struct expr_scope scope_of(const struct plan *p, bool right)
+static bool has_windows(const struct plan *p)
 {
-    struct expr_scope scope = {{
-        &p->side[SIDE_LEFT].schema,
-        right ? &p->side[SIDE_RIGHT].schema : NULL,
-    }};
-
-    return scope;
+    return p->match == MATCH_TUMBLING || p->match == MATCH_SLIDING || p->match == MATCH_SESSION;
 }
 
-/* A field of the right side, where results have none. */
-static bool is_right_field(struct expr *e, const struct plan *p)
+static struct expr_scope scope_of(const struct plan *p, bool right)
+{
+    return (struct expr_scope){
+        .schemas = {&p->side[SIDE_LEFT].schema, right ? &p->side[SIDE_RIGHT].schema : NULL},
+        .times = true,
+        .windows = has_windows(p),
+    };
+}
+
+/* Is it the right side that is asked for, where results have none? */
+static bool wants_right(struct expr *e, const struct plan *p)
 {
     struct expr_scope both = scope_of(p, true);
     struct expr_fault ignored;
 
-    if (!expr_bind(e, &both, &ignored)) {
-        mem_free(ignored.message);
-        return false;
-    }
-    return e->side == SIDE_RIGHT;
+    if (expr_bind(e, &both, &ignored))
+        return expr_uses_side(e, SIDE_RIGHT);
+    mem_free(ignored.message);
+    return false;
 }
 
 bool select_bind(struct expr *e, const struct plan *p, struct expr_fault *ret_fault)
@@ -41,10 +44,10 @@ bool select_bind(struct expr *e, const struct plan *p, struct expr_fault *ret_fa
 
     if (expr_bind(e, &scope, ret_fault))
         return true;
-    if (!select_has_right(p) && is_right_field(e, p)) {
+    if (!select_has_right(p) && wants_right(e, p)) {
         mem_free(ret_fault->message);
-        expr_fault_at(ret_fault, e->offset,
-                      "the result of a join of type %s has only fields of the left side",
+        expr_fault_at(ret_fault, ret_fault->offset,
+                      "the result of a join of type %s has only the record of the left side",
                       join_type_word(p->type));
     }
     return false;
@@ -83,53 +86,76 @@ static bool is_taken(const struct expr_list *l, size_t n, const char *name)
     return false;
 }
 
-/* What column `i` is called without `as`, given the names before it. */
+/* What column `i` is called without `as`, given the names before it; "": nothing. */
 static void default_name(const struct expr_list *l, size_t i, const struct plan *p, struct buf *to)
 {
     const struct expr *e = l->items[i].expr;
-    const struct schema *schema = &p->side[e->side].schema;
-    const char *name = schema->fields[e->field].name;
+    const struct schema *schema;
+    const char *name;
 
+    if (e->kind == EXPR_TIME || e->kind == EXPR_WINDOW)
+        buf_append_text(to, e->name);
+    if (e->kind != EXPR_FIELD)
+        return;
+    schema = &p->side[e->side].schema;
+    name = schema->fields[e->field].name;
     if (is_taken(l, i, name))
         buf_printf(to, "%s.%s", schema->name, name);
     else
         buf_append_text(to, name);
 }
 
-bool select_name(struct expr_list *l, size_t i, const struct plan *p, struct expr_fault *ret_fault)
+static char *default_name_of(const struct expr_list *l, size_t i, const struct plan *p)
+{
+    struct buf name = BUF_EMPTY;
+    char *copy;
+
+    default_name(l, i, p, &name);
+    copy = mem_strdup(buf_text(&name));
+    buf_done(&name);
+    return copy;
+}
+
+bool select_name(struct expr_list *l, size_t i, const struct plan *p, const char *needed,
+                 struct expr_fault *ret_fault)
 {
     struct expr_item *item = &l->items[i];
-    bool by_as = item->name != NULL;
+    size_t offset = item->name != NULL ? item->name_offset : item->expr->offset;
 
-    if (!by_as) {
-        struct buf name = BUF_EMPTY;
-        default_name(l, i, p, &name);
-        item->name = mem_strdup(buf_text(&name));
-        buf_done(&name);
-    }
-    if (by_as && strlen(item->name) > FIELD_NAME_MAX)
-        return expr_fault_at(ret_fault, item->name_offset, "a name of more than %d bytes",
-                             FIELD_NAME_MAX);
-    if (!is_taken(l, i, item->name))
-        return true;
-    return expr_fault_at(ret_fault, by_as ? item->name_offset : item->expr->offset,
+    if (item->name != NULL && strlen(item->name) > FIELD_NAME_MAX)
+        return expr_fault_at(ret_fault, offset, "a name of more than %d bytes", FIELD_NAME_MAX);
+    if (item->name == NULL)
+        item->name = default_name_of(l, i, p);
+    if (item->name[0] == '\0')
+        return needed == NULL ||
+               expr_fault_at(ret_fault, offset, "with %s an expression needs a name: as NAME",
+                             needed);
+    return !is_taken(l, i, item->name) ||
+           expr_fault_at(ret_fault, offset,
                          "there is a column \"%s\" already; name this one by: as NAME", item->name);
+}
+
+bool select_keeps_times(const struct expr_list *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (expr_uses_times(l->items[i].expr))
+            return true;
+    return false;
 }
 
 void select_write(const struct expr_list *l, const struct plan *p, struct buf *to)
 {
     for (size_t i = 0; i < l->count; i++) {
         const struct expr_item *item = &l->items[i];
-        struct buf name = BUF_EMPTY;
+        char *name = default_name_of(l, i, p);
 
         if (i > 0)
             buf_append_text(to, ", ");
         expr_write(item->expr, to);
-        default_name(l, i, p, &name);
-        if (strcmp(item->name, buf_text(&name)) != 0) {
+        if (strcmp(item->name, name) != 0) {
             buf_append_text(to, " as ");
             expr_write_name(bytes_of(item->name), to);
         }
-        buf_done(&name);
+        mem_free(name);
     }
 }

@@ -9,13 +9,37 @@ static const char *name_of(const struct config *c, enum side side)
     return c->plan->side[side].schema.name;
 }
 
-/* With its side in front, as a reader wants it who does not know whose it is. */
+#define EXPRESSION_MAX 200 /* bytes: a longer one is no help where it is only mentioned */
+
+/* False, and nothing is appended: it is too long. */
+static bool append_expression(const struct expr *e, struct buf *to)
+{
+    struct buf text = BUF_EMPTY;
+    bool fits;
+
+    expr_write(e, &text);
+    fits = buf_length(&text) <= EXPRESSION_MAX;
+    if (fits)
+        buf_append_bytes(to, buf_bytes(&text));
+    buf_done(&text);
+    return fits;
+}
+
+/* --- who meets whom --- */
+
+/* With its side, as a reader wants it who does not know whose fields they are. */
 static void append_key(const struct plan *p, enum side side, size_t item, struct buf *to)
 {
     const struct expr *e = p->side[side].key.items[item].expr;
     const struct schema *schema = &p->side[side].schema;
 
-    expr_write_field(schema->name, schema->fields[e->field].name, to);
+    if (e->kind == EXPR_FIELD) {
+        expr_write_field(schema->name, schema->fields[e->field].name, to);
+        return;
+    }
+    if (!append_expression(e, to))
+        buf_append_text(to, "the key");
+    buf_printf(to, " of %s", schema->name);
 }
 
 static void append_condition(const struct plan *p, struct buf *to)
@@ -32,20 +56,85 @@ static void append_condition(const struct plan *p, struct buf *to)
     }
     if (p->on != NULL) {
         buf_append_text(to, count == 0 ? " where " : " and ");
-        expr_write(p->on, to);
+        if (!append_expression(p->on, to))
+            buf_append_text(to, "the condition on");
     }
+}
+
+static const char *time_word(const struct plan *p)
+{
+    return p->time == TIME_EVENT ? "event time" : "processing time";
+}
+
+static void append_duration(const char *before, int64_t ms, const char *behind, struct buf *to)
+{
+    buf_append_text(to, before);
+    duration_write(ms, to);
+    buf_append_text(to, behind);
 }
 
 static void append_windows(const struct plan *p, struct buf *to)
 {
-    buf_append_text(to, ", in windows of ");
-    duration_write(p->size_ms, to);
-    buf_append_text(to, " of processing time, aligned to the epoch");
-    if (p->offset_ms == 0)
-        return;
-    buf_append_text(to, p->offset_ms > 0 ? " plus " : " minus ");
-    duration_write(p->offset_ms > 0 ? p->offset_ms : -p->offset_ms, to);
+    append_duration(", in windows of ", p->size_ms, "", to);
+    if (p->match == MATCH_SLIDING)
+        append_duration(", one every ", p->slide_ms, ",", to);
+    buf_printf(to, " of %s, aligned to the epoch", time_word(p));
+    if (p->offset_ms > 0)
+        append_duration(" plus ", p->offset_ms, "", to);
+    if (p->offset_ms < 0)
+        append_duration(" minus ", -p->offset_ms, "", to);
 }
+
+/* `1s before to 5s after`, `0s to 5s after`, `5s to 10s before`, `at the same time as`. */
+static void append_bounds(int64_t lower_ms, int64_t upper_ms, struct buf *to)
+{
+    bool before = upper_ms <= 0;
+    int64_t first = before ? -upper_ms : lower_ms, last = before ? -lower_ms : upper_ms;
+
+    if (lower_ms == 0 && upper_ms == 0) {
+        buf_append_text(to, "at the same time as");
+        return;
+    }
+    if (first < 0)
+        append_duration("", -first, " before to ", to);
+    else if (first != last)
+        append_duration("", first, " to ", to);
+    append_duration("", last, before ? " before" : " after", to);
+}
+
+static void append_interval(const struct config *c, struct buf *to)
+{
+    const struct plan *p = c->plan;
+
+    buf_printf(to, ", where the record of %s comes ", name_of(c, SIDE_RIGHT));
+    append_bounds(p->lower_ms, p->upper_ms, to);
+    buf_printf(to, " that of %s, in %s", name_of(c, SIDE_LEFT), time_word(p));
+}
+
+static void append_match(const struct config *c, struct buf *to)
+{
+    const struct plan *p = c->plan;
+
+    switch (p->match) {
+    case MATCH_TUMBLING:
+    case MATCH_SLIDING:
+        append_windows(p, to);
+        break;
+    case MATCH_SESSION:
+        append_duration(", in sessions, which end after ", p->gap_ms, "", to);
+        buf_printf(to, " of %s without a record", time_word(p));
+        break;
+    case MATCH_INTERVAL:
+        append_interval(c, to);
+        break;
+    case MATCH_LATEST:
+    case MATCH_LOOKUP:
+    case MATCH_BATCH:
+        break;
+    }
+}
+
+/* --- what comes out, and when --- */
 
 /* Who comes out without a partner. */
 static void append_fates(const struct config *c, struct buf *to)
@@ -72,7 +161,143 @@ static void append_fates(const struct config *c, struct buf *to)
         buf_printf(to, "records of %s that have no partner are written", left);
         break;
     }
+    if (c->plan->match == MATCH_SLIDING)
+        buf_append_text(to, "; each window is judged alone, so this is done once for each window "
+                            "that a record lies in");
 }
+
+static void append_grace(const struct plan *p, const char *before, struct buf *to)
+{
+    if (p->grace_ms > 0)
+        append_duration(before, p->grace_ms, " (grace)", to);
+}
+
+static bool pads(const struct plan *p)
+{
+    return plan_pads(p, SIDE_LEFT) || plan_pads(p, SIDE_RIGHT);
+}
+
+static void append_when_of_windows(const struct plan *p, struct buf *to)
+{
+    buf_append_text(to, "the results of a window are written when time reaches its end");
+    if (p->slide_ms > p->size_ms)
+        buf_append_text(to, "; a record between two windows has no partner");
+    append_grace(p, "; late records are taken for another ", to);
+    if (p->grace_ms > 0)
+        buf_printf(to, ", and what they add is written at once%s",
+                   pads(p) ? "; records without a partner come after that" : "");
+}
+
+static void append_when_of_interval(const struct plan *p, struct buf *to)
+{
+    if (p->type == JOIN_SEMI)
+        buf_append_text(to, "a record is written when it meets its first partner; ");
+    else if (p->type != JOIN_ANTI)
+        buf_append_text(to, "a pair is written when its second record comes; ");
+    buf_append_text(to, "a record is kept until time has passed the last partner that it could "
+                        "have");
+    append_grace(p, ", and another ", to);
+    if (pads(p))
+        buf_append_text(to, ", and is written then if it met none");
+}
+
+static void append_when(const struct plan *p, struct buf *to)
+{
+    switch (p->match) {
+    case MATCH_TUMBLING:
+    case MATCH_SLIDING:
+        append_when_of_windows(p, to);
+        break;
+    case MATCH_SESSION:
+        buf_append_text(to, "the results of a session are written when time has passed its end");
+        append_grace(p, ", and another ", to);
+        break;
+    case MATCH_INTERVAL:
+        append_when_of_interval(p, to);
+        break;
+    case MATCH_LATEST:
+    case MATCH_LOOKUP:
+    case MATCH_BATCH:
+        break;
+    }
+}
+
+/* --- event time --- */
+
+static bool is_live(const struct config *c, enum side side)
+{
+    enum endpoint_kind kind = c->input[side].endpoint.kind;
+
+    return kind == ENDPOINT_LISTEN || (kind == ENDPOINT_STANDARD && !c->plan->replay);
+}
+
+static void append_time_of_side(const struct config *c, enum side side, struct buf *to)
+{
+    const struct plan_side *p = &c->plan->side[side];
+
+    buf_printf(to, "time of %s: ", p->schema.name);
+    if (!append_expression(p->timestamp, to))
+        buf_append_text(to, "what timestamp says");
+    if (p->delay_ms > 0)
+        append_duration("; records may come up to ", p->delay_ms, " out of order (delay)", to);
+    else
+        buf_append_text(to, "; records are expected in order of time (delay is 0s)");
+    if (is_live(c, side) && p->idle_ms != PLAN_OFF)
+        append_duration("; after ", p->idle_ms,
+                        " without one, this side no longer holds time back (idle)", to);
+    if (p->max_ahead_ms != PLAN_OFF)
+        append_duration("; a time more than ", p->max_ahead_ms,
+                        " ahead of the clock is rejected (max_ahead)", to);
+}
+
+static void append_clock(const struct plan *p, struct buf *to)
+{
+    if (p->time == TIME_PROCESSING) {
+        buf_append_text(to, "processing time is the machine's clock: a record's time is when it "
+                            "was read");
+        return;
+    }
+    buf_append_text(to, "event time is what the records say: it has come as far as the side that "
+                        "is behind");
+    if (p->replay)
+        buf_append_text(to, "; both sides are files, which are read in order of time (a replay), "
+                            "so every run gives the same");
+}
+
+/* When a record is late, and what becomes of it. */
+static void append_late(const struct config *c, struct buf *to)
+{
+    const struct plan *p = c->plan;
+
+    switch (p->match) {
+    case MATCH_TUMBLING:
+    case MATCH_SLIDING:
+        buf_printf(to, "a record is late when time has reached the end of its window%s",
+                   p->match == MATCH_SLIDING ? "s" : "");
+        append_grace(p, ", and another ", to);
+        break;
+    case MATCH_SESSION:
+        buf_append_text(to, "a record is late when time has passed the end of the session that it "
+                            "would begin");
+        append_grace(p, ", and another ", to);
+        buf_append_text(to, ", and it belongs to no other one");
+        break;
+    case MATCH_INTERVAL:
+        buf_append_text(to, "a record that time has passed still meets the partners that are held; "
+                            "if there is none and none can come any more, it is late");
+        if (pads(p))
+            buf_append_text(to, ", unless it is to be written without one");
+        break;
+    case MATCH_LATEST:
+    case MATCH_LOOKUP:
+    case MATCH_BATCH:
+        return;
+    }
+    if (c->output[OUTPUT_LATE].endpoint.kind == ENDPOINT_NONE)
+        buf_append_text(to, "; late records are counted, and not written");
+}
+
+/* --- where it comes from, and where it goes --- */
 
 static void append_endpoint(const struct endpoint *e, bool input, struct buf *to)
 {
@@ -95,12 +320,14 @@ static void append_side(const struct config *c, enum side side, struct buf *to)
 {
     const struct plan_side *p = &c->plan->side[side];
 
-    buf_printf(to, "%s: CSV from ", p->schema.name);
+    buf_printf(to, "%s: %s from ", p->schema.name,
+               c->input[side].format.kind == INPUT_JSON ? "JSON lines" : "CSV");
     append_endpoint(&c->input[side].endpoint, true, to);
-    if (p->where != NULL) {
-        buf_append_text(to, ", only where ");
-        expr_write(p->where, to);
-    }
+    if (p->where == NULL)
+        return;
+    buf_append_text(to, ", only where ");
+    if (!append_expression(p->where, to))
+        buf_append_text(to, "its condition is true");
 }
 
 static void append_output(const char *what, const struct output_config *o, struct buf *to)
@@ -114,9 +341,19 @@ static void append_output(const char *what, const struct output_config *o, struc
 static void append_columns(const struct expr_list *select, struct buf *to)
 {
     buf_append_text(to, "columns: ");
-    for (size_t i = 0; i < select->count; i++)
-        buf_printf(to, "%s%s", i > 0 ? ", " : "", select->items[i].name);
+    for (size_t i = 0; i < select->count; i++) {
+        const struct expr_item *item = &select->items[i];
+
+        if (i > 0)
+            buf_append_text(to, ", ");
+        if (item->name[0] != '\0')
+            buf_append_text(to, item->name);
+        else if (!append_expression(item->expr, to))
+            buf_append_text(to, "an expression");
+    }
 }
+
+/* --- the whole --- */
 
 /* Ends a comment, which may take several lines, and begins a new one. */
 static void end_comment(struct buf *text, struct buf *to)
@@ -124,22 +361,48 @@ static void end_comment(struct buf *text, struct buf *to)
     if (buf_length(text) == 0)
         return;
     buf_append_text(to, "; ");
-    wrap_append(to, buf_bytes(text), 2, " ", ";   ");
+    wrap_words(to, buf_bytes(text), 2, ";   ");
     buf_append_char(to, '\n');
     buf_clear(text);
 }
 
-void config_words(const struct config *c, struct buf *to)
+static void write_join(const struct config *c, struct buf *to)
 {
     struct buf text = BUF_EMPTY;
 
     buf_printf(&text, "%s join of %s and %s", join_type_word(c->plan->type), name_of(c, SIDE_LEFT),
                name_of(c, SIDE_RIGHT));
     append_condition(c->plan, &text);
-    append_windows(c->plan, &text);
+    append_match(c, &text);
     end_comment(&text, to);
     append_fates(c, &text);
     end_comment(&text, to);
+    append_when(c->plan, &text);
+    end_comment(&text, to);
+    buf_done(&text);
+}
+
+static void write_time(const struct config *c, struct buf *to)
+{
+    struct buf text = BUF_EMPTY;
+
+    append_clock(c->plan, &text);
+    end_comment(&text, to);
+    if (c->plan->time == TIME_EVENT) {
+        append_time_of_side(c, SIDE_LEFT, &text);
+        end_comment(&text, to);
+        append_time_of_side(c, SIDE_RIGHT, &text);
+        end_comment(&text, to);
+        append_late(c, &text);
+        end_comment(&text, to);
+    }
+    buf_done(&text);
+}
+
+static void write_ends(const struct config *c, struct buf *to)
+{
+    struct buf text = BUF_EMPTY;
+
     append_side(c, SIDE_LEFT, &text);
     end_comment(&text, to);
     append_side(c, SIDE_RIGHT, &text);
@@ -148,7 +411,16 @@ void config_words(const struct config *c, struct buf *to)
     end_comment(&text, to);
     append_columns(&c->output[OUTPUT_RESULTS].format.select, &text);
     end_comment(&text, to);
+    append_output("late records", &c->output[OUTPUT_LATE], &text);
+    end_comment(&text, to);
     append_output("rejected records", &c->output[OUTPUT_REJECTS], &text);
     end_comment(&text, to);
     buf_done(&text);
+}
+
+void config_words(const struct config *c, struct buf *to)
+{
+    write_join(c, to);
+    write_time(c, to);
+    write_ends(c, to);
 }

@@ -5,9 +5,9 @@
  * they cannot disagree. It holds the whole of interface.md section 2: what is not
  * built yet is marked, and refused by name instead of being taken for a mistake.
  *
- * Where a key's meaning is one number, word or text, its row also says where that
- * is stored (config/scalar reads and writes it there); the others (fields,
- * expressions, addresses, paths) have code of their own.
+ * Where a key's meaning is one number, word, text or expression, its row also says
+ * where that is stored (config/scalar reads and writes the first three there); the
+ * others (fields, lists of expressions, addresses, paths) have code of their own.
  */
 #ifndef CONFIG_KEYS_H
 #define CONFIG_KEYS_H
@@ -86,6 +86,7 @@ enum key_part {
     PART_NONE,     /* stored nowhere: it has one value in this version, or code of its own */
     PART_CONFIG,   /* struct config */
     PART_PLAN,     /* struct plan */
+    PART_SIDE,     /* struct plan_side */
     PART_ENDPOINT, /* struct endpoint */
     PART_INPUT,    /* struct input_format */
     PART_OUTPUT,   /* struct output_config */
@@ -101,7 +102,8 @@ struct key {
     const char *preset_file; /* the default where a side reads a file, if another */
     const char *example;     /* of a key without which the section means nothing */
     int64_t low, high;
-    const char *zero;             /* durations: the word for 0, such as `off` */
+    const char *off;              /* durations: the word for none, such as `off` ... */
+    int64_t off_ms;               /* ... and as what it is kept */
     const struct key_word *words; /* KEY_WORD */
     const char *later;            /* not in this version: what is missing, or "" */
     enum key_part part;
@@ -137,6 +139,12 @@ struct choice {
 
 /* Does what was chosen use this key? */
 bool key_used(const struct key *k, enum section s, const struct choice *c);
+
+/* Is it plain from what was chosen that it is used? Then a key that is needed may be asked for. */
+bool key_known_used(const struct key *k, const struct choice *c);
+
+/* Appends what makes the key be used, with a blank: `time = event `; nothing if it always is. */
+void key_used_reason(const struct key *k, const struct choice *c, struct buf *to);
 
 /* Appends why not: `not used with file (only with listen)`. */
 void key_unused_reason(const struct key *k, enum section s, const struct choice *c, struct buf *to);

@@ -25,6 +25,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "config/keys.h"
 #include "config/report.h"
 
 #define LINE_MAX_BYTES (16 * 1024)
@@ -46,6 +47,10 @@ void ini_value_done(struct ini_value *v);
 
 /* Where the byte at `offset` of the value stands in the file. */
 struct place ini_value_place(const struct ini_value *v, size_t offset);
+
+/* Would an indented line with this text be taken for a key of its section, and not go
+ * on with the value above? */
+bool ini_begins_with_key(enum section section, struct bytes text);
 
 /* A [section] or a key with its value, comments off and lines joined. */
 struct ini_line {

@@ -236,6 +236,167 @@ static void faults_come_in_the_order_of_the_file(void **state)
     diag_done(&diag);
 }
 
+/* --- event time --- */
+
+static const char event_text[] = "[left]\n"
+                                 "listen = h:1\n"
+                                 "fields = k, at timestamp\n"
+                                 "key = k\n"
+                                 "timestamp = at\n"
+                                 "delay = 5s\n"
+                                 "[right]\n"
+                                 "file = right.csv\n"
+                                 "fields = k, t timestamp_ns\n"
+                                 "key = k\n"
+                                 "timestamp = right.t\n"
+                                 "idle = off\n"
+                                 "[join]\n"
+                                 "time = event\n"
+                                 "size = 10s\n"
+                                 "grace = 2s\n"
+                                 "[output]\n"
+                                 "file = -\n"
+                                 "select = left.k, at\n"
+                                 "[late]\n"
+                                 "listen = h:2\n";
+
+/* `overrides` ends with NULL. */
+static struct config *read_event_text(const char *const *overrides)
+{
+    struct config_override given[10];
+    size_t count = 0;
+    struct diag diag;
+    struct config *c;
+
+    for (; overrides[count] != NULL; count++) {
+        assert_true(count < COUNT_OF(given));
+        given[count].text = overrides[count];
+    }
+    c = read_with(BYTES_LIT(event_text), given, count, &diag);
+    for (size_t i = 0; i < diag.count; i++)
+        print_error("%s\n", diag.messages[i].text);
+    assert_non_null(c);
+    diag_done(&diag);
+    return c;
+}
+#define EVENT_CONFIG(...) read_event_text((const char *const[]){__VA_ARGS__, NULL})
+
+static void event_time_is_said_for_each_side(void **state)
+{
+    struct config *c = EVENT_CONFIG(NULL);
+    const struct plan_side *left = &c->plan->side[SIDE_LEFT], *right = &c->plan->side[SIDE_RIGHT];
+
+    (void)state;
+    assert_int_equal(c->plan->time, TIME_EVENT);
+    assert_int_equal(c->plan->grace_ms, 2000);
+    assert_int_equal(left->timestamp->side, SIDE_LEFT);
+    assert_int_equal(left->timestamp->type, TYPE_TIMESTAMP);
+    assert_int_equal(left->delay_ms, 5000);
+    assert_int_equal(left->idle_ms, 120000);
+    assert_int_equal(left->max_ahead_ms, 3600000);
+    assert_int_equal(right->timestamp->side, SIDE_RIGHT);
+    assert_int_equal(right->timestamp->field, 1);
+    assert_int_equal(right->timestamp->type, TYPE_TIMESTAMP_NS);
+    assert_int_equal(right->delay_ms, 0);
+    assert_int_equal(right->idle_ms, PLAN_OFF);
+    assert_int_equal(right->max_ahead_ms, PLAN_OFF); /* a file */
+    config_free(c);
+}
+
+static void late_records_go_where_rejects_could(void **state)
+{
+    struct config *c = EVENT_CONFIG(NULL);
+    const struct output_config *late = &c->output[OUTPUT_LATE];
+
+    (void)state;
+    assert_int_equal(late->endpoint.kind, ENDPOINT_LISTEN);
+    assert_string_equal(late->endpoint.port, "2");
+    assert_int_equal(late->absent, ABSENT_DISCARD);
+    assert_int_equal(late->slow, SLOW_DISCARD);
+    config_free(c);
+}
+
+/* Tumbling windows are sliding ones that do not overlap. */
+static void each_match_has_its_durations(void **state)
+{
+    struct config *tumbling = EVENT_CONFIG(NULL);
+    struct config *sliding = EVENT_CONFIG("join.match=sliding", "join.slide=3s");
+    struct config *session = EVENT_CONFIG("join.match=session", "join.size=", "join.gap=1m");
+    struct config *interval =
+        EVENT_CONFIG("join.match=interval", "join.size=", "join.lower=-1s", "join.upper=2s");
+
+    (void)state;
+    assert_int_equal(tumbling->plan->slide_ms, 10000);
+    assert_int_equal(sliding->plan->match, MATCH_SLIDING);
+    assert_int_equal(sliding->plan->size_ms, 10000);
+    assert_int_equal(sliding->plan->slide_ms, 3000);
+    assert_int_equal(session->plan->match, MATCH_SESSION);
+    assert_int_equal(session->plan->gap_ms, 60000);
+    assert_int_equal(interval->plan->match, MATCH_INTERVAL);
+    assert_int_equal(interval->plan->lower_ms, -1000);
+    assert_int_equal(interval->plan->upper_ms, 2000);
+    config_free(tumbling);
+    config_free(sliding);
+    config_free(session);
+    config_free(interval);
+}
+
+static void two_files_in_event_time_are_a_replay(void **state)
+{
+    struct config *one_file = EVENT_CONFIG(NULL);
+    struct config *files = EVENT_CONFIG("left.listen=", "left.file=left.csv");
+    struct config *standard = EVENT_CONFIG("left.listen=", "left.file=-");
+    struct config *processing =
+        EVENT_CONFIG("left.listen=", "left.file=l", "join.time=", "left.timestamp=", "left.delay=",
+                     "right.timestamp=", "right.idle=", "join.grace=", "late.listen=");
+
+    (void)state;
+    assert_false(one_file->plan->replay);
+    assert_true(files->plan->replay);
+    assert_true(standard->plan->replay);
+    assert_false(processing->plan->replay);
+    config_free(one_file);
+    config_free(files);
+    config_free(standard);
+    config_free(processing);
+}
+
+/* Records need not carry them otherwise. */
+static void times_are_kept_where_a_column_asks_for_them(void **state)
+{
+    static const struct {
+        const char *select;
+        bool kept;
+    } rows[] = {
+        {"output.select=left.k, at", false},
+        {"output.select=left.k, window_start, window_end", false},
+        {"output.select=left_time", true},
+        {"output.select=left.k, right_time", true},
+        {"output.select=left.k, case when at is null then coalesce(right_time, at) end", true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct config *c = EVENT_CONFIG(rows[i].select);
+        assert_row(c->plan->keep_times == rows[i].kept, rows[i].select);
+        config_free(c);
+    }
+}
+
+static void an_expression_has_no_name_of_its_own(void **state)
+{
+    static const char *const names[] = {"k", "", "", "b", "window_end", "right.k"};
+    struct config *c = EVENT_CONFIG(
+        "output.select=left.k, upper(left.k), upper(left.k), 1 as b, window_end, right.k");
+    const struct expr_list *select = &c->output[OUTPUT_RESULTS].format.select;
+
+    (void)state;
+    assert_int_equal(select->count, COUNT_OF(names));
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        assert_string_equal(select->items[i].name, names[i]);
+    config_free(c);
+}
+
 static void freeing_nothing_is_fine(void **state)
 {
     (void)state;
@@ -254,6 +415,12 @@ int main(void)
         cmocka_unit_test(a_number_as_seed_is_no_random_one),
         cmocka_unit_test(another_text_is_noticed),
         cmocka_unit_test(faults_come_in_the_order_of_the_file),
+        cmocka_unit_test(event_time_is_said_for_each_side),
+        cmocka_unit_test(late_records_go_where_rejects_could),
+        cmocka_unit_test(each_match_has_its_durations),
+        cmocka_unit_test(two_files_in_event_time_are_a_replay),
+        cmocka_unit_test(times_are_kept_where_a_column_asks_for_them),
+        cmocka_unit_test(an_expression_has_no_name_of_its_own),
         cmocka_unit_test(freeing_nothing_is_fine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -156,6 +156,7 @@ static void what_was_chosen_decides_which_keys_are_used(void **state)
          USE_CSV},
         {SECTION_JOIN, "gap", "not used with match = tumbling (only with match = session)", 0, 0},
         {SECTION_JOIN, "size", "", 0, 0},
+        {SECTION_JOIN, "grace", "not used with time = processing (only with time = event)", 0, 0},
     };
 
     (void)state;
@@ -172,6 +173,42 @@ static void what_was_chosen_decides_which_keys_are_used(void **state)
     }
 }
 
+/* What is needed is asked for only where it is plain that it is needed. */
+static void what_was_chosen_says_why_a_key_is_needed(void **state)
+{
+    static const struct {
+        enum section section;
+        const char *key;
+        unsigned match, time;
+        bool known;
+        const char *reason;
+    } rows[] = {
+        {SECTION_LEFT, "fields", 0, 0, true, ""},
+        {SECTION_LEFT, "timestamp", 0, USE_TIME(TIME_EVENT), true, "time = event "},
+        {SECTION_LEFT, "timestamp", 0, USE_TIME(TIME_PROCESSING), false, NULL},
+        {SECTION_LEFT, "timestamp", 0, 0, false, NULL},
+        {SECTION_JOIN, "size", USE_MATCH(MATCH_SLIDING), 0, true, "match = sliding "},
+        {SECTION_JOIN, "slide", USE_MATCH(MATCH_TUMBLING), 0, false, NULL},
+        {SECTION_JOIN, "gap", USE_MATCH(MATCH_SESSION), 0, true, "match = session "},
+        {SECTION_JOIN, "lower", USE_MATCH(MATCH_INTERVAL), 0, true, "match = interval "},
+        {SECTION_JOIN, "lower", 0, 0, false, NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct key *k = key_find(rows[i].section, bytes_of(rows[i].key));
+        struct choice c = {.match = rows[i].match, .time = rows[i].time};
+        struct buf reason = BUF_EMPTY;
+
+        assert_row(key_known_used(k, &c) == rows[i].known, rows[i].key);
+        if (rows[i].known) {
+            key_used_reason(k, &c, &reason);
+            assert_string_equal(buf_text(&reason), rows[i].reason);
+        }
+        buf_done(&reason);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -183,6 +220,7 @@ int main(void)
         cmocka_unit_test(unknown_names_get_a_hint),
         cmocka_unit_test(unknown_sections_get_a_hint),
         cmocka_unit_test(what_was_chosen_decides_which_keys_are_used),
+        cmocka_unit_test(what_was_chosen_says_why_a_key_is_needed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,12 +33,29 @@ static bool read_and_write(enum section s, const char *key, struct bytes text, s
     return ok;
 }
 
+struct written_row {
+    enum section section;
+    const char *key, *text, *written; /* NULL: as it was */
+};
+
+static void assert_written(const struct written_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *written = rows[i].written != NULL ? rows[i].written : rows[i].text;
+        struct buf said = BUF_EMPTY, again = BUF_EMPTY;
+
+        read_and_write(rows[i].section, rows[i].key, bytes_of(rows[i].text), &said);
+        assert_string_equal(buf_text(&said), written);
+        assert_true(read_and_write(rows[i].section, rows[i].key, buf_bytes(&said), &again));
+        assert_string_equal(buf_text(&again), written);
+        buf_done(&said);
+        buf_done(&again);
+    }
+}
+
 static void values_are_written_as_they_would_be_read(void **state)
 {
-    static const struct {
-        enum section section;
-        const char *key, *text, *written; /* NULL: as it was */
-    } rows[] = {
+    static const struct written_row rows[] = {
         {SECTION_JOIN, "type", "anti", NULL},
         {SECTION_JOIN, "match", "tumbling", NULL},
         {SECTION_LEFT, "framing", "line", NULL},
@@ -46,13 +63,10 @@ static void values_are_written_as_they_would_be_read(void **state)
         {SECTION_PROCESS, "threads", "1", NULL},
         {SECTION_LEFT, "header", "yes", NULL},
         {SECTION_LEFT, "header", "no", NULL},
-        {SECTION_JOIN, "size", "90m", "1h30m"},
-        {SECTION_JOIN, "size", "1ms", NULL},
-        {SECTION_JOIN, "size", "36500d", NULL},
-        {SECTION_JOIN, "offset", "-15m", NULL},
-        {SECTION_JOIN, "offset", "0", "0s"},
-        {SECTION_OUTPUT, "dead_after", "off", NULL},
-        {SECTION_OUTPUT, "dead_after", "24d", NULL},
+        {SECTION_JOIN, "match", "sliding", NULL},
+        {SECTION_JOIN, "match", "session", NULL},
+        {SECTION_JOIN, "match", "interval", NULL},
+        {SECTION_JOIN, "time", "event", NULL},
         {SECTION_LEFT, "max_line", "65536", "64K"},
         {SECTION_LEFT, "max_line", "1", NULL},
         {SECTION_STATE, "memory", "1024M", "1G"},
@@ -85,17 +99,26 @@ static void values_are_written_as_they_would_be_read(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        const char *written = rows[i].written != NULL ? rows[i].written : rows[i].text;
-        struct buf said = BUF_EMPTY, again = BUF_EMPTY;
+    assert_written(rows, COUNT_OF(rows));
+}
 
-        read_and_write(rows[i].section, rows[i].key, bytes_of(rows[i].text), &said);
-        assert_string_equal(buf_text(&said), written);
-        assert_true(read_and_write(rows[i].section, rows[i].key, buf_bytes(&said), &again));
-        assert_string_equal(buf_text(&again), written);
-        buf_done(&said);
-        buf_done(&again);
-    }
+static void durations_are_written_as_they_would_be_read(void **state)
+{
+    static const struct written_row rows[] = {
+        {SECTION_JOIN, "size", "90m", "1h30m"},      {SECTION_JOIN, "size", "1ms", NULL},
+        {SECTION_JOIN, "size", "36500d", NULL},      {SECTION_JOIN, "offset", "-15m", NULL},
+        {SECTION_JOIN, "offset", "0", "0s"},         {SECTION_OUTPUT, "dead_after", "off", NULL},
+        {SECTION_JOIN, "slide", "1ms", NULL},        {SECTION_JOIN, "gap", "36500d", NULL},
+        {SECTION_JOIN, "lower", "-36500d", NULL},    {SECTION_JOIN, "upper", "-0s", "0s"},
+        {SECTION_JOIN, "grace", "0", "0s"},          {SECTION_LEFT, "delay", "0s", NULL},
+        {SECTION_RIGHT, "delay", "90s", "1m30s"},    {SECTION_LEFT, "idle", "off", NULL},
+        {SECTION_LEFT, "idle", "0s", NULL}, /* 0 is a time, and not off */
+        {SECTION_RIGHT, "max_ahead", "off", NULL},   {SECTION_RIGHT, "max_ahead", "0s", NULL},
+        {SECTION_OUTPUT, "dead_after", "24d", NULL},
+    };
+
+    (void)state;
+    assert_written(rows, COUNT_OF(rows));
 }
 
 static void wrong_values_are_told_with_what_is_allowed(void **state)
@@ -108,7 +131,20 @@ static void wrong_values_are_told_with_what_is_allowed(void **state)
          "0: \"outer\" is not known here (write inner, left, right, full, semi or anti)"},
         {SECTION_JOIN, "type", "Inner",
          "0: \"Inner\" is not known here (write inner, left, right, full, semi or anti)"},
-        {SECTION_JOIN, "match", "batch", "0: batch is not in this version (write tumbling)"},
+        {SECTION_JOIN, "match", "batch",
+         "0: batch is not in this version (write tumbling, sliding, session or interval)"},
+        {SECTION_JOIN, "time", "Event",
+         "0: \"Event\" is not known here (write processing or event)"},
+        {SECTION_JOIN, "gap", "0s", "0: 0s is out of range (1ms to 36500d)"},
+        {SECTION_JOIN, "grace", "-1ms", "0: -1ms is out of range (0s to 36500d)"},
+        {SECTION_JOIN, "lower", "off",
+         "0: \"off\" is no duration of up to 36500d (write it as 250ms, 5s, 10m, 2h, 1d or 1h30m)"},
+        {SECTION_LEFT, "idle", "-1s", "0: -1s is out of range (0s to 36500d)"},
+        {SECTION_LEFT, "idle", "-1ms", "0: -1ms is out of range (0s to 36500d)"},
+        {SECTION_LEFT, "max_ahead", "never",
+         "0: \"never\" is no duration of up to 36500d (write it as 250ms, 5s, 10m, 2h, 1d or "
+         "1h30m, "
+         "or off)"},
         {SECTION_PROCESS, "threads", "2", "0: 2 is not in this version (write auto or 1)"},
         {SECTION_OUTPUT, "slow", "x",
          "0: \"x\" is not known here (write wait, disconnect or discard)"},
@@ -177,6 +213,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_written_as_they_would_be_read),
+        cmocka_unit_test(durations_are_written_as_they_would_be_read),
         cmocka_unit_test(wrong_values_are_told_with_what_is_allowed),
         cmocka_unit_test(quoted_texts_read_as_they_were),
     };
