@@ -232,14 +232,15 @@ static void on_watchdog(evutil_socket_t fd, short what, void *arg)
  * be coarse (ticks 4 ms late) or cost a system call a turn. */
 static void set_due(struct daemon *d)
 {
-    int64_t due_ms = engine_due(d->engine).ms, wait_ms;
+    bool event = d->config->plan->time == TIME_EVENT;
+    int64_t due_ms = event ? engine_wake(d->engine).ms : engine_due(d->engine).ms, wait_ms;
     struct itimerspec when = {.it_value = {0}};
 
     if (due_ms == d->due_ms)
         return;
     d->due_ms = due_ms;
     if (due_ms != INT64_MAX) {
-        wait_ms = due_ms - clock_now(&d->clock).ms;
+        wait_ms = due_ms - (event ? clock_mono().ms : clock_now(&d->clock).ms);
         when.it_value.tv_sec = wait_ms > 0 ? wait_ms / 1000 : 0;
         when.it_value.tv_nsec = wait_ms > 0 ? wait_ms % 1000 * 1000000 : 1;
     }
@@ -371,6 +372,7 @@ int daemon_run(struct daemon *d, const struct config *config)
     add_events(d);
     if (open_all(d)) {
         tell_ready(d);
+        engine_count_idle_anew(d->engine, clock_mono());
         service_ready();
         d->cpu_us = clock_thread_cpu_us();
         loop(d);

@@ -23,9 +23,11 @@ static struct source *source_join(struct input *in, int fd, enum source_kind kin
 static void on_connection(void *owner, int fd, const char *peer)
 {
     struct input *in = owner;
+    struct source *s = source_join(in, fd, SOURCE_SOCKET, peer);
 
     log_debug("%s: %s connects", side_word(in->side), peer);
-    source_watch(source_join(in, fd, SOURCE_SOCKET, peer));
+    source_watch(s);
+    pump_ready(in->pump, s); /* what has come with it may be all that keeps its side awake */
 }
 
 static bool open_path(struct input *in)

@@ -341,6 +341,11 @@ bool output_result(struct output *o, const struct result *r)
     return true;
 }
 
+void output_failure(const struct output *o, struct buf *to)
+{
+    encoder_failure(o->encoder, to);
+}
+
 void output_fate(struct output *o, const struct fate_row *r)
 {
     if (!configured(o))

@@ -3,12 +3,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "codec/foreign.h"
 #include "io/log.h"
+#include "io/tell.h"
 
-/* A unit is about 10 ns. */
 #define TURN_FUEL    100000
-#define ROW_FUEL     8 /* to cut, judge and store a row */
 #define REJECT_FUEL  300
 #define RESULT_FUEL  6  /* to encode one, beside what pulling it cost ... */
 #define BYTES_A_FUEL 64 /* ... and its bytes */
@@ -16,7 +14,6 @@
 /* A read's rows are dealt with in its own turn, unless they are many and dear. */
 #define OVERDRAFT_MAX (2 * TURN_FUEL)
 
-#define READ_BYTES (256 << 10)
 /* Longer tails are not copied to the shared buffer for each read. */
 #define TAIL_COPY_MAX (16 << 10)
 /* What an idle connection may keep allocated. */
@@ -25,11 +22,11 @@
 void pump_init(struct pump *p, struct engine *e, struct clock *c, struct input *inputs,
                struct output *outputs, const struct plan *plan)
 {
-    *p = (struct pump){.engine = e, .clock = c, .inputs = inputs, .outputs = outputs};
+    *p = (struct pump){.engine = e, .plan = plan, .clock = c, .inputs = inputs, .outputs = outputs};
     list_init(&p->ready);
     for (int s = 0; s < SIDES; s++)
         batch_init(&p->batch[s], plan->side[s].form.field_count);
-    p->bytes = mem_alloc(TAIL_COPY_MAX + READ_BYTES);
+    p->bytes = mem_alloc(TAIL_COPY_MAX + PUMP_READ_BYTES);
 }
 
 void pump_done(struct pump *p)
@@ -39,20 +36,45 @@ void pump_done(struct pump *p)
     mem_free(p->bytes);
 }
 
-void pump_ready(struct pump *p, struct source *s)
-{
-    if (!list_linked(&s->ready_link))
-        list_append(&p->ready, &s->ready_link);
-    if (pump_holds(p))
-        source_unwatch(s); /* else the loop would spin on it */
-}
-
-/* --- out --- */
-
 bool pump_results_wait(const struct pump *p)
 {
     return p->next < p->count;
 }
+
+bool pump_fates_have_room(const struct pump *p)
+{
+    return output_has_room(&p->outputs[OUTPUT_REJECTS]) &&
+           output_has_room(&p->outputs[OUTPUT_LATE]);
+}
+
+static bool results_can_move(const struct pump *p)
+{
+    return !pump_results_wait(p) || output_has_room(&p->outputs[OUTPUT_RESULTS]);
+}
+
+/* Results in the way are no reason, if they can be given on the way. */
+static bool may_take(const struct pump *p, const struct source *s)
+{
+    enum engine_hold hold = engine_holds(p->engine, s->input->side, &s->feed);
+
+    return pump_fates_have_room(p) &&
+           (hold == ENGINE_TAKES || (hold == ENGINE_RESULTS && results_can_move(p)));
+}
+
+void pump_ready(struct pump *p, struct source *s)
+{
+    if (p->plan->replay) {
+        replay_ready(&p->replay, s);
+        return;
+    }
+    s->feed.unread = true;
+    if (!list_linked(&s->ready_link))
+        list_append(&p->ready, &s->ready_link);
+    if (!may_take(p, s))
+        source_unwatch(s); /* else the loop would spin on it */
+}
+
+/* --- out --- */
 
 static void encode_next(struct pump *p, int64_t *fuel)
 {
@@ -60,8 +82,12 @@ static void encode_next(struct pump *p, int64_t *fuel)
     struct output *o = &p->outputs[OUTPUT_RESULTS];
     size_t before = buf_length(&o->rows);
 
-    if (!output_result(o, r))
+    if (r->kind == RESULT_FAILED) {
+        tell_pair(p, r);
+    } else if (!output_result(o, r)) {
         engine_reject_result(p->engine, r);
+        tell_pair(p, r);
+    }
     *fuel -= RESULT_FUEL + (int64_t)(buf_length(&o->rows) - before) / BYTES_A_FUEL;
 }
 
@@ -101,67 +127,30 @@ static void pull_results(struct pump *p, int64_t *fuel)
 
 /* --- in --- */
 
-static void tell_reject(struct pump *p, struct source *s, const struct batch *b,
-                        const struct row *row, struct stream_time now)
+bool pump_give_results(struct pump *p, int64_t *fuel)
 {
-    struct input *in = s->input;
-    struct buf detail = BUF_EMPTY;
+    int64_t before = *fuel;
 
-    buf_printf(&detail, "%s (from %s)", batch_detail(b, row), s->peer);
-    output_fate(&p->outputs[OUTPUT_REJECTS], &(struct fate_row){
-                                                 .side = side_word(in->side),
-                                                 .reason = reject_word(row->reject),
-                                                 .detail = buf_bytes(&detail),
-                                                 .time_ms = now.ms,
-                                                 .line = row->line,
-                                             });
-    /* A useless header has been told once; its lines say nothing new. */
-    if (row->reject != REJECT_HEADER)
-        log_limited(&in->bad_records, LOG_LEVEL_WARNING, "%s: record rejected: %s",
-                    side_word(in->side), buf_text(&detail));
-    buf_done(&detail);
+    pull_results(p, fuel);
+    p->work += (uint64_t)(before - *fuel);
+    return *fuel < before;
 }
 
-static void tell_rejects(struct pump *p, struct source *s, const struct batch *b, size_t taken,
-                         struct stream_time now)
+/* Gives the batch to the engine. Returns how many rows it has taken. */
+static size_t push_rows(struct pump *p, struct source *s, struct batch *b, struct stream_time now,
+                        int64_t *fuel)
 {
-    if (b->rejected == 0)
-        return;
-    for (size_t i = 0; i < taken; i++)
-        if (b->rows[i].reject != REJECT_NONE)
-            tell_reject(p, s, b, &b->rows[i], now);
-    output_commit(&p->outputs[OUTPUT_REJECTS]);
-}
+    enum side side = s->input->side;
+    size_t at = 0, taken;
 
-static void tell_header(struct source *s)
-{
-    const char *fault = decoder_header_fault(s->decoder);
-
-    if (fault == NULL || s->header_told)
-        return;
-    s->header_told = true;
-    log_error("%s: the header of %s cannot be used, all its lines are rejected: %s",
-              side_word(s->input->side), s->peer, fault);
-    if (s->input->config->endpoint.kind != ENDPOINT_LISTEN)
-        s->input->fault = true;
-}
-
-/* One look at the first bytes, for the log: they are read as records all the same. */
-static void look_for_protocol(struct source *s, struct bytes start)
-{
-    const char *name;
-
-    if (s->looked_at || start.n == 0)
-        return;
-    s->looked_at = true;
-    name = foreign_name(start);
-    if (name != NULL)
-        log_warning("%s: from %s: %s", side_word(s->input->side), s->peer, name);
-}
-
-static bool may_read(const struct pump *p)
-{
-    return engine_takes(p->engine) && output_has_room(&p->outputs[OUTPUT_REJECTS]);
+    do {
+        taken = engine_push(p->engine, side, b, at, now);
+        tell_rows(p, s, b, at, at + taken, now);
+        at += taken;
+    } while (at<b->count && * fuel> - OVERDRAFT_MAX && pump_fates_have_room(p) &&
+             engine_holds(p->engine, side, &s->feed) == ENGINE_RESULTS &&
+             pump_give_results(p, fuel));
+    return at;
 }
 
 /* Gives bytes to the engine as rows. Returns how many are done with; the source has
@@ -169,24 +158,27 @@ static bool may_read(const struct pump *p)
 static size_t feed(struct pump *p, struct source *s, const char *bytes, size_t n,
                    struct stream_time now, int64_t *fuel)
 {
-    enum side side = s->input->side;
-    struct batch *b = &p->batch[side];
+    struct batch *b = &p->batch[s->input->side];
     size_t done = 0;
 
     s->backlog = false;
     for (;;) {
         size_t used, taken;
-        if (!may_read(p) || *fuel < -OVERDRAFT_MAX) {
+        if (!may_take(p, s) || *fuel < -OVERDRAFT_MAX) {
             s->backlog = true;
             break;
         }
         used = decoder_read(s->decoder, bytes + done, n - done, s->end, b);
         if (used == 0 && b->count == 0)
             break;
-        taken = engine_push(p->engine, side, b, 0, now);
-        *fuel -= (int64_t)(b->count * ROW_FUEL + b->rejected * REJECT_FUEL);
-        tell_rejects(p, s, b, taken, now);
+        b->feed = &s->feed;
+        taken = push_rows(p, s, b, now, fuel);
+        *fuel -= (int64_t)(b->count * PUMP_ROW_FUEL + b->rejected * REJECT_FUEL);
         done += taken == b->count ? used : decoder_rewind(s->decoder, b, taken);
+        if (taken < b->count) {
+            s->backlog = true;
+            break;
+        }
     }
     tell_header(s);
     return done;
@@ -203,7 +195,7 @@ static void feed_tail(struct pump *p, struct source *s, struct stream_time now, 
 
 static void read_into_tail(struct pump *p, struct source *s, int64_t *fuel)
 {
-    size_t got = source_read(s, buf_reserve(&s->tail, READ_BYTES), READ_BYTES);
+    size_t got = source_read(s, buf_reserve(&s->tail, PUMP_READ_BYTES), PUMP_READ_BYTES);
 
     s->input->bytes += got;
     buf_advance(&s->tail, got);
@@ -216,11 +208,11 @@ static void read_shared(struct pump *p, struct source *s, int64_t *fuel)
 
     if (tail > 0)
         memcpy(p->bytes, buf_data(&s->tail), tail);
-    got = source_read(s, p->bytes + tail, READ_BYTES);
+    got = source_read(s, p->bytes + tail, PUMP_READ_BYTES);
     if (got == 0 && s->end == INPUT_GOES_ON)
         return;
     s->input->bytes += got;
-    look_for_protocol(s, (struct bytes){p->bytes, tail + got});
+    tell_protocol(s, (struct bytes){p->bytes, tail + got});
     done = feed(p, s, p->bytes, tail + got, clock_now(p->clock), fuel);
     buf_clear(&s->tail);
     buf_append(&s->tail, p->bytes + done, tail + got - done);
@@ -229,6 +221,7 @@ static void read_shared(struct pump *p, struct source *s, int64_t *fuel)
 static void source_work(struct pump *p, struct source *s, int64_t *fuel)
 {
     list_remove(&s->ready_link);
+    s->feed.unread = false;
     *fuel -= READ_FUEL;
     if (s->backlog || s->end != INPUT_GOES_ON)
         feed_tail(p, s, clock_now(p->clock), fuel);
@@ -250,13 +243,26 @@ static void source_work(struct pump *p, struct source *s, int64_t *fuel)
     }
 }
 
-static void read_sources(struct pump *p, int64_t *fuel)
+/* The first that the engine takes from; NULL: there is none. */
+static struct source *next_source(const struct pump *p)
 {
-    while (*fuel > 0 && !list_empty(&p->ready) && may_read(p))
-        source_work(p, LIST_MEMBER(list_first(&p->ready), struct source, ready_link), fuel);
+    if (!pump_fates_have_room(p))
+        return NULL;
+    LIST_EACH (&p->ready, struct source, ready_link, s)
+        if (may_take(p, s))
+            return s;
+    return NULL;
 }
 
-static void tell_ends(struct pump *p)
+static void read_sources(struct pump *p, int64_t *fuel)
+{
+    struct source *s;
+
+    while (*fuel > 0 && (s = next_source(p)) != NULL)
+        source_work(p, s, fuel);
+}
+
+void pump_tell_ends(struct pump *p)
 {
     for (int s = 0; s < SIDES; s++) {
         if (p->ended[s] || !input_ended(&p->inputs[s]))
@@ -270,10 +276,14 @@ static void tell_ends(struct pump *p)
 
 static void note_hold(struct pump *p)
 {
-    if (!pump_holds(p))
-        p->held_since_ms = 0;
-    else if (p->held_since_ms == 0)
+    bool holds = pump_holds(p);
+
+    if (holds && p->held_since_ms == 0) {
         p->held_since_ms = clock_mono().ms;
+    } else if (!holds && p->held_since_ms != 0) {
+        p->held_since_ms = 0;
+        engine_count_idle_anew(p->engine, clock_mono());
+    }
 }
 
 void pump_turn(struct pump *p)
@@ -281,11 +291,15 @@ void pump_turn(struct pump *p)
     int64_t results_fuel = TURN_FUEL / 2, fuel;
 
     engine_advance(p->engine, clock_now(p->clock));
+    engine_watch(p->engine, clock_mono());
     pull_results(p, &results_fuel);
     p->work += (uint64_t)(TURN_FUEL / 2 - results_fuel);
     fuel = TURN_FUEL / 2 + results_fuel;
-    read_sources(p, &fuel);
-    tell_ends(p);
+    if (p->plan->replay)
+        replay_read(p, &fuel);
+    else
+        read_sources(p, &fuel);
+    pump_tell_ends(p);
     output_commit(&p->outputs[OUTPUT_RESULTS]);
     note_hold(p);
 }
@@ -307,12 +321,18 @@ bool pump_busy(const struct pump *p)
     bool results = pump_results_wait(p) ? output_has_room(&p->outputs[OUTPUT_RESULTS])
                                         : engine_has_work(p->engine);
 
-    return results || (!list_empty(&p->ready) && may_read(p));
+    return results || (p->plan->replay ? replay_busy(p) : next_source(p) != NULL);
 }
 
 bool pump_holds(const struct pump *p)
 {
-    return !may_read(p);
+    return !engine_takes(p->engine) || !pump_fates_have_room(p);
+}
+
+bool pump_holds_side(const struct pump *p, enum side side)
+{
+    return !p->ended[side] &&
+           (!pump_fates_have_room(p) || engine_holds(p->engine, side, NULL) == ENGINE_FULL);
 }
 
 bool pump_finished(const struct pump *p)

@@ -42,7 +42,7 @@ static void sample(struct buf *to, const char *name, const char *labels, double 
     if (value == (double)(int64_t)value)
         buf_printf(to, "%s%s %lld\n", name, labels, (long long)value);
     else
-        buf_printf(to, "%s%s %.17g\n", name, labels, value);
+        buf_printf(to, "%s%s %.15g\n", name, labels, value);
 }
 
 static const char *side_label(int side)
@@ -92,9 +92,32 @@ static void results_rejected(const struct daemon *d, const char *name, struct bu
 
 static void late_windows(const struct daemon *d, const char *name, struct buf *to)
 {
-    (void)d; /* processing time has none */
     for (int s = 0; s < SIDES; s++)
-        sample(to, name, side_label(s), 0);
+        sample(to, name, side_label(s), (double)engine_books(d->engine)->side[s].late_windows);
+}
+
+static void late_seconds(const struct daemon *d, const char *name, struct buf *to)
+{
+    char series[64], labels[64];
+
+    for (int s = 0; s < SIDES; s++) {
+        const struct lateness *l = &engine_books(d->engine)->side[s].lateness;
+        const char *word = side_word((enum side)s);
+        uint64_t count = 0;
+        snprintf(series, sizeof(series), "%s_bucket", name);
+        for (int i = 0; i < LATENESS_BUCKETS; i++) {
+            count += l->bucket[i];
+            snprintf(labels, sizeof(labels), "{side=\"%s\",le=\"%g\"}", word,
+                     lateness_le_seconds[i]);
+            sample(to, series, labels, (double)count);
+        }
+        snprintf(labels, sizeof(labels), "{side=\"%s\",le=\"+Inf\"}", word);
+        sample(to, series, labels, (double)l->count);
+        snprintf(series, sizeof(series), "%s_sum", name);
+        sample(to, series, side_label(s), (double)l->sum_ms / 1000);
+        snprintf(series, sizeof(series), "%s_count", name);
+        sample(to, series, side_label(s), (double)l->count);
+    }
 }
 
 static void output_sample(const struct daemon *d, const char *name, struct buf *to,
@@ -144,14 +167,21 @@ static void connections(const struct daemon *d, const char *name, struct buf *to
     sample(to, name, "{endpoint=\"http\"}", listener_count(&d->http.listener, d->http.listening));
 }
 
+/* How far a side has come: by its own records, or (processing time) by the clock. */
+static int64_t side_time(const struct daemon *d, int s)
+{
+    if (d->config->plan->time == TIME_EVENT)
+        return engine_watermark(d->engine, (enum side)s).ms;
+    return engine_time(d->engine).ms;
+}
+
 static void watermark(const struct daemon *d, const char *name, struct buf *to)
 {
-    int64_t ms = engine_time(d->engine).ms;
-
-    if (ms == INT64_MIN || ms == INT64_MAX)
-        return;
-    for (int s = 0; s < SIDES; s++)
-        sample(to, name, side_label(s), (double)ms / 1000);
+    for (int s = 0; s < SIDES; s++) {
+        int64_t ms = side_time(d, s);
+        if (ms != INT64_MIN && ms != INT64_MAX)
+            sample(to, name, side_label(s), (double)ms / 1000);
+    }
 }
 
 static void state_bytes(const struct daemon *d, const char *name, struct buf *to)
@@ -167,7 +197,7 @@ static void state_limit(const struct daemon *d, const char *name, struct buf *to
 static void paused(const struct daemon *d, const char *name, struct buf *to)
 {
     for (int s = 0; s < SIDES; s++)
-        sample(to, name, side_label(s), pump_holds(&d->pump) && !d->pump.ended[s]);
+        sample(to, name, side_label(s), pump_holds_side(&d->pump, (enum side)s));
 }
 
 /* --- process_*, as Prometheus's own client libraries name them --- */
@@ -248,6 +278,8 @@ static const struct metric metrics[] = {
     {"joind_late_windows_total", "counter",
      "Record and window pairs that were late, also of records that other windows took.",
      late_windows},
+    {"joind_late_seconds", "histogram",
+     "By how much late records were behind the watermark of the join.", late_seconds},
     {"joind_results_discarded_total", "counter",
      "Rows not delivered: by absent or slow = discard, with a disconnected subscriber, or at the "
      "end of a stop.",
@@ -306,13 +338,17 @@ static void json_side(const struct daemon *d, int s, struct buf *to)
                ",\"rate\":%.0f,\"connections\":%zu,\"bytes\":%llu,\"paused\":%s,\"ended\":%s,"
                "\"received\":%llu",
                d->rate[s], d->inputs[s].source_count, (unsigned long long)d->inputs[s].bytes,
-               pump_holds(&d->pump) && !d->pump.ended[s] ? "true" : "false",
+               pump_holds_side(&d->pump, (enum side)s) ? "true" : "false",
                d->pump.ended[s] ? "true" : "false", (unsigned long long)b->received);
     for (int f = 0; f < FATES; f++)
         buf_printf(to, ",\"%s\":%.0f", fate_words[f], side_fate(d, s, f));
     buf_printf(to, ",\"held\":%llu,\"watermark\":",
                (unsigned long long)engine_held(d->engine, (enum side)s));
-    json_time(to, engine_time(d->engine).ms);
+    json_time(to, side_time(d, s));
+    if (d->config->plan->time == TIME_EVENT)
+        buf_printf(to, ",\"idle\":%s,\"late_windows\":%llu",
+                   engine_side_idle(d->engine, (enum side)s) ? "true" : "false",
+                   (unsigned long long)b->late_windows);
     buf_append_char(to, '}');
 }
 

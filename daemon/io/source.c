@@ -44,6 +44,9 @@ struct source *source_new(struct input *in, int fd, enum source_kind kind, const
     s->decoder = decoder_new(&in->config->format);
     s->end = INPUT_GOES_ON;
     buf_init(&s->tail);
+    engine_feed_open(in->pump->engine, &s->feed, in->side);
+    if (kind == SOURCE_REGULAR)
+        engine_never_idle(in->pump->engine, in->side);
     event_assign(&s->readable, in->base, fd, EV_READ | EV_PERSIST, on_readable, s);
     return s;
 }
@@ -55,6 +58,7 @@ void source_free(struct source *s)
     source_unwatch(s);
     list_remove(&s->link);
     list_remove(&s->ready_link);
+    engine_feed_close(s->input->pump->engine, &s->feed);
     close(s->fd);
     decoder_free(s->decoder);
     buf_done(&s->tail);

@@ -67,6 +67,8 @@ static inline bool output_has_room(const struct output *o)
 
 /* False: the row cannot be made. Only with room. */
 bool output_result(struct output *o, const struct result *r);
+/* Appends why not. */
+void output_failure(const struct output *o, struct buf *to);
 void output_fate(struct output *o, const struct fate_row *r);
 
 /* From now on there is always room: for the last rows before a stop. */

@@ -6,8 +6,9 @@
  * handed on. Fuel bounds a turn to about a millisecond, so that a large window
  * starves neither reads nor ticks nor the watchdog, and fast input no results.
  *
- * Who stops whom: an output without room stops the pull; full state, or [rejects]
- * without room, holds all sources back; TCP then stops the senders.
+ * Who stops whom: an output without room stops the pull; full state, or [rejects] or
+ * [late] without room, holds sources back; TCP then stops the senders. In event time the
+ * sources that hold time back are read a little beyond full state: only they can free it.
  */
 #ifndef IO_PUMP_H
 #define IO_PUMP_H
@@ -22,15 +23,21 @@
 #include "io/clock.h"
 #include "io/input.h"
 #include "io/output.h"
+#include "io/replay.h"
 
 #define PUMP_RESULTS 64
+/* A unit of fuel is about 10 ns. */
+#define PUMP_ROW_FUEL   8 /* to cut, judge and store a row */
+#define PUMP_READ_BYTES (256 << 10)
 
 struct pump {
-    struct engine *engine; /* not owned, nor are the next three */
+    struct engine *engine; /* not owned, nor are the next four */
+    const struct plan *plan;
     struct clock *clock;
     struct input *inputs;   /* SIDES */
     struct output *outputs; /* OUTPUTS */
-    struct list ready;      /* of struct source, by ready_link */
+    struct list ready;      /* of struct source, by ready_link: they have something unread */
+    struct replay replay;   /* in place of it, where two files are one history */
     struct batch batch[SIDES];
     char *bytes;                         /* owned; what sources are read into */
     struct result results[PUMP_RESULTS]; /* pulled, not yet encoded: from next on */
@@ -49,11 +56,21 @@ void pump_ready(struct pump *p, struct source *s);
 
 void pump_turn(struct pump *p);
 
+/* Both have room, or are not configured: [late] and [rejects]. */
+bool pump_fates_have_room(const struct pump *p);
+
+/* Pulls results that have to come before the next row. False: none could be given. */
+bool pump_give_results(struct pump *p, int64_t *fuel);
+
+/* Tells the engine which sides have ended. */
+void pump_tell_ends(struct pump *p);
+
 /* Would another turn move anything, without an event? */
 bool pump_busy(const struct pump *p);
 
 /* Sources are held back: by full state, or by an output that must not lose. */
 bool pump_holds(const struct pump *p);
+bool pump_holds_side(const struct pump *p, enum side side);
 
 /* Nobody will take the results that are left: how many are they? All are pulled and
  * forgotten, up to PUMP_FORGET_FUEL of work. *ret_all: those were all. */

@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "codec/decoder.h"
+#include "core/watermark.h"
 
 struct input;
 
@@ -34,6 +35,7 @@ struct source {
     int fd;
     char *peer;              /* owned; for messages */
     struct decoder *decoder; /* owned */
+    struct feed feed;        /* what the engine knows of it */
     struct buf tail;         /* read, not consumed */
     bool backlog;            /* the tail may hold whole rows: the engine refused some */
     bool looked_at;          /* its first bytes, for another protocol's */

@@ -1,0 +1,123 @@
+#include "io/replay.h"
+
+#include "io/input.h"
+#include "io/log.h"
+#include "io/pump.h"
+#include "io/tell.h"
+
+void replay_ready(struct replay *r, struct source *s)
+{
+    struct replay_side *side = &r->side[s->input->side];
+
+    side->source = s;
+    side->dry = false;
+    s->feed.unread = true;
+    source_unwatch(s);
+}
+
+static bool has_rows(const struct pump *p, enum side side)
+{
+    return p->replay.side[side].from < p->batch[side].count;
+}
+
+static void at_end(struct pump *p, enum side side)
+{
+    struct replay_side *r = &p->replay.side[side];
+    struct source *s = r->source;
+
+    log_debug("%s: %s has ended", side_word(side), s->peer);
+    tell_header(s);
+    *r = (struct replay_side){.dry = true};
+    input_source_done(s->input, s);
+    pump_tell_ends(p);
+}
+
+/* Reads on. False: there is nothing now. */
+static bool read_more(struct pump *p, enum side side)
+{
+    struct replay_side *r = &p->replay.side[side];
+    struct source *s = r->source;
+    size_t got = source_read(s, buf_reserve(&s->tail, PUMP_READ_BYTES), PUMP_READ_BYTES);
+
+    s->input->bytes += got;
+    buf_advance(&s->tail, got);
+    tell_protocol(s, buf_bytes(&s->tail));
+    if (got > 0 || s->end != INPUT_GOES_ON)
+        return true;
+    r->dry = true;
+    s->feed.unread = false;
+    source_watch(s);
+    return false;
+}
+
+/* Sees to it that there is a row at hand. False: there is none now, or none any more. */
+static bool fetch(struct pump *p, enum side side)
+{
+    struct replay_side *r = &p->replay.side[side];
+    struct batch *b = &p->batch[side];
+    static const char nothing[1];
+
+    while (r->source != NULL && !has_rows(p, side)) {
+        struct source *s = r->source;
+        size_t length;
+        buf_eat(&s->tail, r->used);
+        length = buf_length(&s->tail);
+        r->from = 0;
+        r->used =
+            decoder_read(s->decoder, length == 0 ? nothing : buf_data(&s->tail), length, s->end, b);
+        b->feed = &s->feed;
+        tell_header(s);
+        if (r->used > 0 || b->count > 0)
+            continue;
+        if (s->end != INPUT_GOES_ON)
+            at_end(p, side);
+        else if (!read_more(p, side))
+            return false;
+    }
+    return r->source != NULL;
+}
+
+/* Gives what may come now of this side. False: nothing moved. */
+static bool give(struct pump *p, enum side side, int64_t *fuel)
+{
+    struct replay_side *r = &p->replay.side[side];
+    struct stream_time now = clock_now(p->clock);
+    size_t taken;
+
+    if (!fetch(p, side))
+        return false;
+    taken = engine_push(p->engine, side, &p->batch[side], r->from, now);
+    tell_rows(p, r->source, &p->batch[side], r->from, r->from + taken, now);
+    r->from += taken;
+    *fuel -= (int64_t)(taken + 1) * PUMP_ROW_FUEL;
+    return taken > 0;
+}
+
+static bool wants(const struct pump *p, enum side side)
+{
+    const struct replay_side *r = &p->replay.side[side];
+
+    return r->source != NULL && (has_rows(p, side) || !r->dry) &&
+           engine_holds(p->engine, side, &r->source->feed) == ENGINE_TAKES;
+}
+
+void replay_read(struct pump *p, int64_t *fuel)
+{
+    bool moved = true;
+
+    while (moved && *fuel > 0 && pump_fates_have_room(p)) {
+        moved = false;
+        for (int s = 0; s < SIDES; s++) {
+            if (!p->ended[s] && wants(p, (enum side)s))
+                moved |= give(p, (enum side)s, fuel) || p->ended[s];
+            if (p->replay.side[s].source != NULL &&
+                engine_holds(p->engine, (enum side)s, NULL) == ENGINE_RESULTS)
+                moved |= pump_give_results(p, fuel);
+        }
+    }
+}
+
+bool replay_busy(const struct pump *p)
+{
+    return pump_fates_have_room(p) && (wants(p, SIDE_LEFT) || wants(p, SIDE_RIGHT));
+}

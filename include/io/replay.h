@@ -1,0 +1,40 @@
+/*
+ * io/replay: two files read as one history.
+ *
+ * One record at a time, from the side whose own watermark is lower: the engine says
+ * whose turn it is (engine_holds). So the outcome does not depend on how fast either
+ * file, or the output, can be read. semantics.md section 5.
+ */
+#ifndef IO_REPLAY_H
+#define IO_REPLAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/side.h"
+#include "io/source.h"
+
+struct pump;
+
+/* What is at hand of one side: rows in the pump's batch that point into the source's tail. */
+struct replay_side {
+    struct source *source; /* NULL: not there yet, or at its end */
+    size_t from;           /* the next row */
+    size_t used;           /* bytes of the tail that the batch came from */
+    bool dry;              /* there is nothing to read now */
+};
+
+struct replay {
+    struct replay_side side[SIDES];
+};
+
+/* This source has something to read, or has been cut. */
+void replay_ready(struct replay *r, struct source *s);
+
+void replay_read(struct pump *p, int64_t *fuel);
+
+/* Would it move anything, without an event? */
+bool replay_busy(const struct pump *p);
+
+#endif
