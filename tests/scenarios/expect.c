@@ -52,9 +52,11 @@ static void show_row(enum result_kind kind, bool windowed, int64_t start, int64_
                      const char *text, const char *records, struct buf *to)
 {
     buf_append_text(to, "\n    ");
-    if (windowed)
+    if (windowed && start == RESULT_NO_WINDOW && end == RESULT_NO_WINDOW)
+        buf_append_text(to, "no window: ");
+    else if (windowed)
         buf_printf(to, "[%" PRId64 ",%" PRId64 ") ", start, end);
-    buf_printf(to, "%s %s", result_kind_word(kind), text);
+    buf_printf(to, "%s %s", machine_kind_word(kind), text);
     if (records != NULL)
         buf_printf(to, "  (%s)", records);
 }

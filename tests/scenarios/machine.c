@@ -1,14 +1,33 @@
 #include "machine.h"
 
 #include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
 
 #include "base/mem.h"
+#include "machine_parts.h"
 
-/* A walk that never comes to its end is a fault, not a test that hangs. */
-#define PULLS_MAX        20000000
-#define WINDOW_BYTES_MAX 1024
+#define PULLS_EACH 64
+#define PLENTY     1000000 /* of fuel */
+
+static void note(struct machine *m, struct machine_entry entry)
+{
+    bool kept = entry.what == TOLD_ROWS || entry.what == TOLD_END;
+    if (m->config->plan->time == TIME_PROCESSING && !kept)
+        return;
+    entry.ended = entry.what == TOLD_END;
+    entry.now_ms = m->now_ms;
+    entry.mono_ms = m->mono_ms;
+    m->log = list_room(m->log, m->log_count, &m->log_capacity, sizeof(*m->log));
+    m->log[m->log_count++] = entry;
+}
+
+/* From now on; the engine looks at it when it is told the time next. */
+static void count_idle_anew(struct machine *m)
+{
+    engine_count_idle_anew(m->engine, (struct mono_time){m->mono_ms});
+    note(m, (struct machine_entry){.what = TOLD_ANEW});
+    engine_watch(m->engine, (struct mono_time){m->mono_ms});
+    note(m, (struct machine_entry){.what = TOLD_MONO});
+}
 
 /* --- made from the parts --- */
 
@@ -28,12 +47,23 @@ struct machine *machine_new(struct bytes ini, uint64_t hash_seed, struct diag *d
     m->config = config;
     m->engine = engine_new(config->plan);
     m->encoder = encoder_new(&config->output[OUTPUT_RESULTS].format, config->plan);
+    m->pull_max = PULLS_EACH;
+    m->pull_fuel = PLENTY;
     for (int s = 0; s < SIDES; s++) {
-        m->decoder[s] = decoder_new(&config->input[s].format);
-        batch_init(&m->batch[s], config->plan->side[s].schema.count);
-        buf_init(&m->feed[s].bytes);
+        batch_init(&m->feed[s].batch, config->plan->side[s].schema.count);
+        if (config->input[s].endpoint.kind == ENDPOINT_FILE)
+            engine_never_idle(m->engine, (enum side)s);
+        machine_open(m, (enum side)s, 0);
     }
+    count_idle_anew(m);
     return m;
+}
+
+static void connection_done(struct machine_connection *c)
+{
+    decoder_free(c->decoder);
+    buf_done(&c->bytes);
+    *c = (struct machine_connection){0};
 }
 
 void machine_free(struct machine *m)
@@ -41,13 +71,19 @@ void machine_free(struct machine *m)
     if (m == NULL)
         return;
     for (int s = 0; s < SIDES; s++) {
-        decoder_free(m->decoder[s]);
-        batch_done(&m->batch[s]);
-        buf_done(&m->feed[s].bytes);
+        for (size_t i = 0; i < MACHINE_CONNECTIONS; i++) {
+            struct machine_connection *c = &m->feed[s].connection[i];
+            if (c->decoder != NULL)
+                engine_feed_close(m->engine, &c->feed);
+            connection_done(c);
+        }
+        batch_done(&m->feed[s].batch);
     }
     machine_forget_rows(m);
+    machine_forget_lates(m, m->late_count);
     mem_free(m->rows);
     mem_free(m->rejects);
+    mem_free(m->lates);
     mem_free(m->log);
     mem_free(m->fault);
     encoder_free(m->encoder);
@@ -56,297 +92,335 @@ void machine_free(struct machine *m)
     mem_free(m);
 }
 
-/* --- promises --- */
+/* --- what is kept of what happens --- */
 
-static void break_promise(struct machine *m, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void break_promise(struct machine *m, const char *format, ...)
+static void note_reject(struct machine *m, enum side side, enum reject why)
 {
-    if (m->fault != NULL)
-        return;
-    struct buf text = BUF_EMPTY;
-    va_list args;
-    va_start(args, format);
-    buf_vprintf(&text, format, args);
-    va_end(args);
-    m->fault = mem_strdup(buf_text(&text));
-    buf_done(&text);
+    m->rejects = list_room(m->rejects, m->reject_count, &m->reject_capacity, sizeof(*m->rejects));
+    m->rejects[m->reject_count++] = (struct machine_reject){side, why};
 }
 
-static void look_at_books(struct machine *m)
+static void note_late(struct machine *m, enum side side, const struct row *row)
 {
-    const struct books *books = engine_books(m->engine);
-    for (int s = 0; s < SIDES; s++) {
-        const struct books_side *b = &books->side[s];
-        uint64_t held = engine_held(m->engine, s);
-        if (!books_balance(b, held))
-            break_promise(m,
-                          "%s: received %" PRIu64 " is not rejected %" PRIu64 " + filtered %" PRIu64
-                          " + late %" PRIu64 " + matched %" PRIu64 " + unmatched %" PRIu64
-                          " + held %" PRIu64,
-                          side_word(s), b->received, b->rejected, b->filtered, b->late, b->matched,
-                          b->unmatched, held);
-    }
-    if (!engine_books_balance(m->engine))
-        break_promise(m, "the books do not balance when held is counted from the records");
-    for (int k = 0; k < RESULT_KINDS; k++)
-        if (books->results[k] != m->seen[k])
-            break_promise(m, "%s: %" PRIu64 " results counted, %" PRIu64 " seen",
-                          result_kind_word(k), books->results[k], m->seen[k]);
+    const char *detail = batch_detail(&m->feed[side].batch, row);
+    if (*detail == '\0')
+        break_promise(m, "%s: a late row without a word why", side_word(side));
+    m->lates = list_room(m->lates, m->late_count, &m->late_capacity, sizeof(*m->lates));
+    m->lates[m->late_count++] = (struct machine_late){
+        .side = side,
+        .line = mem_strndup(row->line.p, row->line.n),
+        .detail = mem_strdup(detail),
+    };
+    m->late[side]++;
 }
 
-/* --- in --- */
-
-static void *room_for_one(void *list, size_t count, size_t *capacity, size_t size)
+static void note_fates(struct machine *m, enum side side, size_t from, size_t to)
 {
-    if (count < *capacity)
-        return list;
-    *capacity = *capacity * 2 + 16;
-    return mem_realloc(list, *capacity * size);
-}
-
-static void note(struct machine *m, struct machine_entry entry)
-{
-    m->log = room_for_one(m->log, m->log_count, &m->log_capacity, sizeof(*m->log));
-    m->log[m->log_count++] = entry;
-}
-
-static void note_rejects(struct machine *m, enum side side, size_t taken)
-{
-    for (size_t i = 0; i < taken; i++) {
-        enum reject why = m->batch[side].rows[i].reject;
-        if (why == REJECT_NONE)
-            continue;
-        m->rejects =
-            room_for_one(m->rejects, m->reject_count, &m->reject_capacity, sizeof(*m->rejects));
-        m->rejects[m->reject_count++] = (struct machine_reject){side, why};
+    for (size_t i = from; i < to; i++) {
+        const struct row *row = &m->feed[side].batch.rows[i];
+        if (row->reject != REJECT_NONE)
+            note_reject(m, side, (enum reject)row->reject);
+        if (row->late)
+            note_late(m, side, row);
     }
 }
 
-/* State that is full of nothing stays so for ever. */
-static void look_for_way_out(struct machine *m)
+static size_t connection_of(const struct machine *m, enum side side,
+                            const struct machine_connection *c)
 {
-    if (!engine_has_work(m->engine) && !engine_takes(m->engine) &&
-        engine_held(m->engine, SIDE_LEFT) + engine_held(m->engine, SIDE_RIGHT) == 0)
-        break_promise(m, "state is full, and neither pulling nor time can make room");
+    return (size_t)(c - m->feed[side].connection);
 }
 
-/* An engine that refused a row and would say that it takes some more makes its caller spin. */
-static void look_at_refusal(struct machine *m, enum side side, size_t taken, int64_t now_ms)
-{
-    struct batch *b = &m->batch[side];
-    if (engine_takes(m->engine))
-        break_promise(m, "the engine refused a row and says that it takes rows");
-    if (engine_push(m->engine, side, b, taken, (struct stream_time){now_ms}) != 0)
-        break_promise(m, "the engine took a row that it had just refused");
-    look_for_way_out(m);
-}
+/* --- rows go in --- */
 
-/* `state.memory` holds, but for a new window's own few hundred bytes. */
-static void look_at_state(struct machine *m, uint64_t before)
+static size_t push(struct machine *m, enum side side, struct machine_connection *c, size_t from)
 {
-    uint64_t bytes = engine_state_bytes(m->engine), max = m->config->plan->state_bytes_max;
-    if (bytes > (before > max ? before : max) + WINDOW_BYTES_MAX)
-        break_promise(m, "%" PRIu64 " bytes of state, of %" PRIu64 " that are allowed", bytes, max);
-}
-
-static size_t push(struct machine *m, enum side side, int64_t now_ms)
-{
-    uint64_t before = engine_state_bytes(m->engine);
-    size_t taken = engine_push(m->engine, side, &m->batch[side], 0, (struct stream_time){now_ms});
-    note(m, (struct machine_entry){.side = side, .rows = taken, .now_ms = now_ms});
-    note_rejects(m, side, taken);
-    look_at_state(m, before);
+    uint64_t allowed = state_allowed(m, side, c);
+    struct batch *b = &m->feed[side].batch;
+    size_t taken = engine_push(m->engine, side, b, from, (struct stream_time){m->now_ms});
+    note(m, (struct machine_entry){.what = TOLD_ROWS,
+                                   .side = side,
+                                   .connection = connection_of(m, side, c),
+                                   .rows = taken});
+    note_fates(m, side, from, from + taken);
+    look_at_state(m, allowed);
+    look_at_books(m);
     return taken;
 }
 
-/* Returns how many of the first `n` bytes of the feed are done with. */
-static size_t take_some(struct machine *m, enum side side, size_t n, int64_t now_ms)
+static void pull_what_comes_first(struct machine *m, enum side side,
+                                  const struct machine_connection *c)
 {
-    struct machine_feed *feed = &m->feed[side];
-    struct batch *b = &m->batch[side];
-    bool all = n == buf_length(&feed->bytes);
-    enum input_end end = feed->ending && all ? INPUT_ENDED : INPUT_GOES_ON;
-    size_t done = 0;
+    struct result *results = mem_alloc(m->pull_max * sizeof(*results));
+    while (engine_holds(m->engine, side, &c->feed) == ENGINE_RESULTS && m->fault == NULL) {
+        if (!engine_has_work(m->engine))
+            break_promise(m, "a row waits for results, and there is no work");
+        machine_pull_into(m, results, m->pull_max, m->pull_fuel);
+    }
+    mem_free(results);
+}
+
+/* Returns how many rows of the batch were taken; c->hold says why not all. */
+static size_t push_all(struct machine *m, enum side side, struct machine_connection *c)
+{
+    struct batch *b = &m->feed[side].batch;
+    size_t at = 0;
+    b->feed = &c->feed;
     for (;;) {
-        size_t used =
-            decoder_read(m->decoder[side], buf_data(&feed->bytes) + done, n - done, end, b);
+        at += push(m, side, c, at);
+        c->hold = ENGINE_TAKES;
+        if (at == b->count || m->fault != NULL)
+            return at;
+        look_at_refusal(m, side, c, at);
+        c->hold = engine_holds(m->engine, side, &c->feed);
+        if (c->hold != ENGINE_RESULTS || m->by_hand)
+            return at;
+        pull_what_comes_first(m, side, c);
+    }
+}
+
+/* Returns how many of the first `n` bytes of the connection are done with. */
+static size_t take_some(struct machine *m, enum side side, struct machine_connection *c, size_t n)
+{
+    struct batch *b = &m->feed[side].batch;
+    bool all = n == buf_length(&c->bytes);
+    enum input_end end = c->closing && all ? INPUT_ENDED : INPUT_GOES_ON;
+    size_t done = 0;
+    while (m->fault == NULL) {
+        size_t used = decoder_read(c->decoder, buf_data(&c->bytes) + done, n - done, end, b);
         size_t rows = b->count;
-        size_t taken = rows == 0 ? 0 : push(m, side, now_ms);
-        look_at_books(m);
-        if (taken < rows) {
-            feed->refused = true;
-            look_at_refusal(m, side, taken, now_ms);
-            return done + decoder_rewind(m->decoder[side], b, taken);
-        }
+        size_t taken = rows == 0 ? 0 : push_all(m, side, c);
+        if (taken < rows)
+            return done + decoder_rewind(c->decoder, b, taken);
         done += used;
         if (used == 0 && rows == 0)
-            return done;
+            break;
     }
+    return done;
+}
+
+static void finish_connection(struct machine *m, enum side side, struct machine_connection *c)
+{
+    engine_feed_close(m->engine, &c->feed);
+    note(m, (struct machine_entry){
+                .what = TOLD_CLOSE, .side = side, .connection = connection_of(m, side, c)});
+    connection_done(c);
+    look_at_books(m);
 }
 
 /* The decoder is shown what waits, in pieces if so wished, and the engine its rows. */
-static void take(struct machine *m, enum side side, int64_t now_ms)
+static void take(struct machine *m, enum side side, struct machine_connection *c)
 {
-    struct machine_feed *feed = &m->feed[side];
-    feed->refused = false;
+    if (m->feed[side].held)
+        return;
+    c->hold = ENGINE_TAKES;
     do {
-        size_t length = buf_length(&feed->bytes), more = feed->shown + m->cut;
-        feed->shown = m->cut == 0 || more > length ? length : more;
-        size_t done = take_some(m, side, feed->shown, now_ms);
-        buf_eat(&feed->bytes, done);
-        feed->shown -= done;
-    } while (!feed->refused && feed->shown < buf_length(&feed->bytes));
-
-    if (feed->ending && !feed->ended && !feed->refused) {
-        feed->ended = true;
-        engine_end(m->engine, side);
-        note(m, (struct machine_entry){.side = side, .ended = true});
-        look_at_books(m);
-    }
+        size_t length = buf_length(&c->bytes), more = c->shown + m->cut;
+        c->shown = m->cut == 0 || more > length ? length : more;
+        size_t done = take_some(m, side, c, c->shown);
+        buf_eat(&c->bytes, done);
+        c->shown -= done;
+    } while (c->hold == ENGINE_TAKES && c->shown < buf_length(&c->bytes) && m->fault == NULL);
+    if (c->closing && c->hold == ENGINE_TAKES && m->fault == NULL)
+        finish_connection(m, side, c);
 }
 
-static void try_again(struct machine *m, int64_t now_ms)
+static void finish_side(struct machine *m, enum side side)
 {
+    struct machine_feed *f = &m->feed[side];
+    for (size_t i = 0; i < MACHINE_CONNECTIONS; i++)
+        if (f->connection[i].decoder != NULL)
+            return;
+    if (!f->ending || f->ended)
+        return;
+    f->ended = true;
+    engine_end(m->engine, side);
+    note(m, (struct machine_entry){.what = TOLD_END, .side = side});
+    look_at_books(m);
+}
+
+/* --- rows that wait --- */
+
+static bool may_go_on(const struct machine *m, enum side side, const struct machine_connection *c)
+{
+    enum engine_hold hold = engine_holds(m->engine, side, &c->feed);
+    return hold == ENGINE_TAKES || (hold == ENGINE_RESULTS && !m->by_hand);
+}
+
+/* Returns whether that changed anything. */
+static bool try_connection(struct machine *m, enum side side, struct machine_connection *c)
+{
+    size_t before = buf_length(&c->bytes);
+    if (c->hold == ENGINE_TAKES || m->feed[side].held || !may_go_on(m, side, c))
+        return false;
+    if (!m->by_hand)
+        pull_what_comes_first(m, side, c);
+    take(m, side, c);
+    return c->hold == ENGINE_TAKES || buf_length(&c->bytes) < before;
+}
+
+static void set_unread(struct machine *m, enum side side, struct machine_connection *c, bool unread)
+{
+    if (c->feed.unread == unread)
+        return;
+    c->feed.unread = unread;
+    note(m, (struct machine_entry){.what = TOLD_UNREAD,
+                                   .side = side,
+                                   .connection = connection_of(m, side, c),
+                                   .unread = unread});
+}
+
+/* Who waits is not idle; when nobody has to wait any more, idle time counts anew. */
+static void note_holds(struct machine *m)
+{
+    bool holding = false;
     for (int s = 0; s < SIDES; s++)
-        if (m->feed[s].refused && engine_takes(m->engine))
-            take(m, s, now_ms);
+        for (size_t i = 0; i < MACHINE_CONNECTIONS; i++) {
+            struct machine_connection *c = &m->feed[s].connection[i];
+            bool waits = c->hold != ENGINE_TAKES || m->feed[s].held;
+            holding = holding || waits;
+            if (c->decoder != NULL)
+                set_unread(m, (enum side)s, c, waits);
+        }
+    if (m->holding && !holding) {
+        count_idle_anew(m);
+    }
+    m->holding = holding;
 }
 
-void machine_feed(struct machine *m, enum side side, struct bytes bytes, int64_t now_ms)
+void machine_try_again(struct machine *m)
 {
-    assert(!m->feed[side].ending);
-    try_again(m, now_ms);
-    buf_append_bytes(&m->feed[side].bytes, bytes);
-    if (!m->feed[side].refused)
-        take(m, side, now_ms);
+    bool changed = true;
+    while (changed && m->fault == NULL) {
+        changed = false;
+        for (int s = 0; s < SIDES; s++)
+            for (size_t i = 0; i < MACHINE_CONNECTIONS; i++)
+                changed |= try_connection(m, (enum side)s, &m->feed[s].connection[i]);
+    }
+    for (int s = 0; s < SIDES; s++)
+        finish_side(m, (enum side)s);
+    note_holds(m);
+}
+
+/* --- the clocks --- */
+
+void machine_go_to(struct machine *m, int64_t now_ms)
+{
+    m->mono_ms += now_ms > m->now_ms ? now_ms - m->now_ms : 0;
+    m->now_ms = now_ms;
+    engine_watch(m->engine, (struct mono_time){m->mono_ms});
+    note(m, (struct machine_entry){.what = TOLD_MONO});
+    look_at_books(m);
+}
+
+static void tell_clock(struct machine *m)
+{
+    engine_advance(m->engine, (struct stream_time){m->now_ms});
+    note(m, (struct machine_entry){.what = TOLD_CLOCK});
+    look_at_books(m);
+    machine_try_again(m);
 }
 
 void machine_tick(struct machine *m, int64_t now_ms)
 {
-    engine_advance(m->engine, (struct stream_time){now_ms});
+    machine_go_to(m, now_ms);
+    tell_clock(m);
+}
+
+void machine_clock(struct machine *m, int64_t now_ms)
+{
+    m->now_ms = now_ms;
+    tell_clock(m);
+}
+
+void machine_mono(struct machine *m, int64_t mono_ms)
+{
+    m->mono_ms = mono_ms;
+    engine_watch(m->engine, (struct mono_time){mono_ms});
+    note(m, (struct machine_entry){.what = TOLD_MONO});
     look_at_books(m);
-    try_again(m, now_ms);
+    machine_try_again(m);
+}
+
+/* --- connections --- */
+
+void machine_open(struct machine *m, enum side side, size_t connection)
+{
+    struct machine_connection *c = &m->feed[side].connection[connection];
+    assert(connection < MACHINE_CONNECTIONS && !m->feed[side].ending);
+    if (c->decoder != NULL)
+        return;
+    c->decoder = decoder_new(&m->config->input[side].format);
+    buf_init(&c->bytes);
+    engine_feed_open(m->engine, &c->feed, side);
+    note(m, (struct machine_entry){.what = TOLD_OPEN, .side = side, .connection = connection});
+    note_holds(m);
+}
+
+void machine_feed_from(struct machine *m, enum side side, size_t connection, struct bytes bytes)
+{
+    struct machine_connection *c = &m->feed[side].connection[connection];
+    machine_try_again(m);
+    machine_open(m, side, connection);
+    assert(!c->closing);
+    buf_append_bytes(&c->bytes, bytes);
+    if (c->hold == ENGINE_TAKES)
+        take(m, side, c);
+    machine_try_again(m);
+}
+
+void machine_feed(struct machine *m, enum side side, struct bytes bytes, int64_t now_ms)
+{
+    machine_go_to(m, now_ms);
+    machine_feed_from(m, side, 0, bytes);
+}
+
+static void ask_to_close(struct machine *m, enum side side, struct machine_connection *c)
+{
+    if (c->decoder == NULL || c->closing)
+        return;
+    c->closing = true;
+    if (c->hold == ENGINE_TAKES)
+        take(m, side, c);
+}
+
+void machine_close(struct machine *m, enum side side, size_t connection)
+{
+    ask_to_close(m, side, &m->feed[side].connection[connection]);
+    machine_try_again(m);
 }
 
 void machine_end(struct machine *m, enum side side)
 {
-    if (m->feed[side].ending)
-        return;
     m->feed[side].ending = true;
-    if (!m->feed[side].refused)
-        take(m, side, engine_time(m->engine).ms);
+    for (size_t i = 0; i < MACHINE_CONNECTIONS; i++)
+        ask_to_close(m, side, &m->feed[side].connection[i]);
+    machine_try_again(m);
+}
+
+void machine_hold(struct machine *m, enum side side)
+{
+    m->feed[side].held = true;
+    note_holds(m);
+}
+
+void machine_release(struct machine *m, enum side side)
+{
+    m->feed[side].held = false;
+    for (size_t i = 0; i < MACHINE_CONNECTIONS; i++)
+        if (m->feed[side].connection[i].decoder != NULL)
+            take(m, side, &m->feed[side].connection[i]);
+    machine_try_again(m);
 }
 
 bool machine_refused(const struct machine *m, enum side side)
 {
-    return m->feed[side].refused;
-}
-
-/* --- out --- */
-
-static void append_record(struct machine *m, const struct result *r, enum side side, struct buf *to)
-{
-    const struct record_form *form = &m->config->plan->side[side].form;
-    if (r->record[side] == NULL) {
-        buf_append_text(to, "nobody");
-        return;
+    for (size_t i = 0; i < MACHINE_CONNECTIONS; i++) {
+        const struct machine_connection *c = &m->feed[side].connection[i];
+        if (c->hold != ENGINE_TAKES || (m->feed[side].held && buf_length(&c->bytes) > 0))
+            return true;
     }
-    struct bytes *fields = mem_alloc(form->field_count * sizeof(*fields));
-    record_fields(r->record[side], form, fields);
-    for (size_t i = 0; i < form->field_count; i++) {
-        buf_append_text(to, i == 0 ? "" : "|");
-        buf_append_bytes(to, fields[i].p == NULL ? BYTES_LIT("~") : fields[i]);
-    }
-    mem_free(fields);
-}
-
-/* What `record` says of a result and what its kind means must agree. */
-static void look_at_result(struct machine *m, const struct result *r)
-{
-    bool left = r->record[SIDE_LEFT] != NULL, right = r->record[SIDE_RIGHT] != NULL;
-    bool left_wanted = r->kind != RESULT_RIGHT;
-    bool right_wanted = r->kind == RESULT_PAIR || r->kind == RESULT_RIGHT;
-    if (left != left_wanted || right != right_wanted)
-        break_promise(m, "a result of kind %s has %s", result_kind_word(r->kind),
-                      left && right ? "both records"
-                      : left        ? "the left record"
-                      : right       ? "the right record"
-                                    : "no record");
-}
-
-static void keep_row(struct machine *m, const struct result *r)
-{
-    struct buf text = BUF_EMPTY, records = BUF_EMPTY;
-    if (!encoder_result(m->encoder, r, &text))
-        break_promise(m, "a row of plain fields could not be made");
-    append_record(m, r, SIDE_LEFT, &records);
-    buf_append_text(&records, " & ");
-    append_record(m, r, SIDE_RIGHT, &records);
-
-    m->rows = room_for_one(m->rows, m->row_count, &m->row_capacity, sizeof(*m->rows));
-    size_t length = buf_length(&text);
-    if (length == 0 || buf_data(&text)[length - 1] != '\n')
-        break_promise(m, "a row does not end with LF");
-    m->rows[m->row_count++] = (struct machine_row){
-        .kind = r->kind,
-        .window_start = r->window_start,
-        .window_end = r->window_end,
-        .text = mem_strndup(buf_data(&text), length == 0 ? 0 : length - 1),
-        .records = mem_strdup(buf_text(&records)),
-    };
-    buf_done(&text);
-    buf_done(&records);
-}
-
-/* The results are made into rows before the engine is asked anything else. */
-static size_t pull_once(struct machine *m, struct result *results, size_t max, int64_t fuel)
-{
-    bool had_work = engine_has_work(m->engine);
-    size_t n = engine_pull(m->engine, results, max, &fuel);
-    if (n > max)
-        break_promise(m, "%zu results where %zu were asked for", n, max);
-    if (n > 0 && !had_work)
-        break_promise(m, "results came where there was no work");
-    for (size_t i = 0; i < n; i++) {
-        look_at_result(m, &results[i]);
-        m->seen[results[i].kind]++;
-        keep_row(m, &results[i]);
-    }
-    if (n == 0 && fuel > 0 && engine_has_work(m->engine))
-        break_promise(m, "no results with fuel left, and yet there is work");
-    look_at_books(m);
-    return n;
-}
-
-size_t machine_pull(struct machine *m, size_t max, int64_t fuel)
-{
-    struct result *results = mem_alloc(max * sizeof(*results));
-    size_t n = pull_once(m, results, max, fuel);
-    mem_free(results);
-    try_again(m, engine_time(m->engine).ms);
-    return n;
-}
-
-void machine_drain(struct machine *m, size_t max, int64_t fuel)
-{
-    for (long pulls = 0; engine_has_work(m->engine) && m->fault == NULL; pulls++) {
-        machine_pull(m, max, fuel);
-        if (pulls > PULLS_MAX)
-            break_promise(m, "the walk has no end");
-    }
-    look_for_way_out(m);
-    engine_trim(m->engine);
-}
-
-void machine_forget_rows(struct machine *m)
-{
-    for (size_t i = 0; i < m->row_count; i++) {
-        mem_free(m->rows[i].text);
-        mem_free(m->rows[i].records);
-    }
-    m->row_count = 0;
+    return false;
 }
 
 void machine_forget_rejects(struct machine *m, size_t count)
@@ -355,6 +429,18 @@ void machine_forget_rejects(struct machine *m, size_t count)
     m->reject_count -= count;
     for (size_t i = 0; i < m->reject_count; i++)
         m->rejects[i] = m->rejects[i + count];
+}
+
+void machine_forget_lates(struct machine *m, size_t count)
+{
+    assert(count <= m->late_count);
+    for (size_t i = 0; i < count; i++) {
+        mem_free(m->lates[i].line);
+        mem_free(m->lates[i].detail);
+    }
+    m->late_count -= count;
+    for (size_t i = 0; i < m->late_count; i++)
+        m->lates[i] = m->lates[i + count];
 }
 
 void machine_forget_log(struct machine *m)

@@ -12,25 +12,12 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "expect.h"
-#include "machine.h"
-#include "script.h"
+#include "run.h"
 
 #define PLENTY 1000000 /* of fuel */
 #define LONG   5000    /* bytes; more are cut into larger pieces */
 
-struct pattern {
-    const char *name;
-    bool eager;    /* pull all after each step, not only when something is expected */
-    bool nibble;   /* one result after each step */
-    size_t max;    /* results a pull */
-    int64_t fuel;  /* a pull */
-    size_t cut;    /* bytes a read; 0: a line */
-    bool gathered; /* lines of the same side and time come in one read */
-    uint64_t hash_seed;
-};
-
-static const struct pattern patterns[] = {
+static const struct run_pattern patterns[] = {
     {"pulled at once", .eager = true, .max = 64, .fuel = PLENTY, .hash_seed = 1},
     {"pulled late", .max = 64, .fuel = PLENTY, .gathered = true, .hash_seed = 2},
     {"pulled at once, one by one", .eager = true, .max = 1, .fuel = 1, .hash_seed = 3},
@@ -42,18 +29,6 @@ static const struct pattern patterns[] = {
      .hash_seed = 8},
 };
 
-struct run {
-    const struct script *script;
-    const struct story *story;
-    const struct pattern *pattern;
-    struct machine *machine;
-    struct buf unread; /* lines that are gathered */
-    enum side unread_side;
-    int64_t unread_ms;
-    size_t filled; /* lines that the last fill brought in: all but the one that waits */
-    struct buf why;
-};
-
 /* --- input --- */
 
 static void read_unread(struct run *r)
@@ -62,36 +37,27 @@ static void read_unread(struct run *r)
     if (n == 0)
         return;
     r->machine->cut = n < LONG ? cut : cut * 1000;
-    machine_feed(r->machine, r->unread_side, buf_bytes(&r->unread), r->unread_ms);
+    machine_feed_from(r->machine, r->unread_side, r->unread_connection, buf_bytes(&r->unread));
     buf_clear(&r->unread);
 }
 
-/* The text with its counter in place of each `#`. */
-static void append_template(const char *text, size_t length, size_t counter, bool count,
-                            struct buf *to)
+static void set_time(struct run *r, const struct step *step)
 {
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '#' && count)
-            buf_printf(to, "%zu", counter);
-        else
-            buf_append_char(to, text[i]);
-    }
-}
-
-static enum side only_side(const struct step *step)
-{
-    return step->sides[SIDE_LEFT] ? SIDE_LEFT : SIDE_RIGHT;
+    if (step->timed)
+        machine_go_to(r->machine, step->number);
 }
 
 static void run_lines(struct run *r, const struct step *step)
 {
-    enum side side = only_side(step);
-    if (side != r->unread_side || step->number != r->unread_ms)
+    enum side side = step_side(step);
+    bool same_time = !step->timed || step->number == r->machine->now_ms;
+    if (side != r->unread_side || step->connection != r->unread_connection || !same_time)
         read_unread(r);
+    set_time(r, step);
     r->unread_side = side;
-    r->unread_ms = step->number;
+    r->unread_connection = step->connection;
     for (size_t i = 0; i < step->count; i++) {
-        append_template(step->text, step->text_length, i, step->count > 1, &r->unread);
+        run_template(step->text, step->text_length, i, step->count > 1, &r->unread);
         buf_append_char(&r->unread, '\n');
         if (!r->pattern->gathered)
             read_unread(r);
@@ -100,25 +66,72 @@ static void run_lines(struct run *r, const struct step *step)
 
 static void run_fill(struct run *r, const struct step *step)
 {
-    enum side side = only_side(step);
+    struct machine *m = r->machine;
+    enum side side = step_side(step);
     struct buf line = BUF_EMPTY;
-    read_unread(r);
-    for (r->filled = 0; !machine_refused(r->machine, side) && r->machine->fault == NULL;
-         r->filled++) {
+    set_time(r, step);
+    m->cut = r->pattern->cut;
+    for (r->filled = 0; !machine_refused(m, side) && m->fault == NULL; r->filled++) {
         buf_clear(&line);
-        append_template(step->text, step->text_length, r->filled, true, &line);
+        run_template(step->text, step->text_length, r->filled, true, &line);
         buf_append_char(&line, '\n');
-        machine_feed(r->machine, side, buf_bytes(&line), step->number);
+        machine_feed_from(m, side, step->connection, buf_bytes(&line));
     }
-    r->filled -= machine_refused(r->machine, side);
+    r->filled -= machine_refused(m, side);
     buf_done(&line);
+}
+
+/* The line of which nothing but its time is there. */
+static bool append_time_line(struct run *r, enum side side, int64_t watermark_ms, struct buf *to)
+{
+    const struct plan_side *plan = &r->machine->config->plan->side[side];
+    if (plan->timestamp == NULL || plan->timestamp->kind != EXPR_FIELD) {
+        buf_printf(&r->why, "wm: the timestamp has to be a field");
+        return false;
+    }
+    for (size_t i = 0; i < plan->schema.count; i++) {
+        buf_append_text(to, i == 0 ? "" : ",");
+        if (i == plan->timestamp->field)
+            buf_printf(to, "%" PRId64, watermark_ms + plan->delay_ms + 1);
+    }
+    buf_append_char(to, '\n');
+    return true;
+}
+
+static bool run_wm_of(struct run *r, enum side side, int64_t watermark_ms)
+{
+    const struct books_side *books = &engine_books(r->machine->engine)->side[side];
+    uint64_t filtered = books->filtered;
+    struct buf line = BUF_EMPTY;
+    bool fine = append_time_line(r, side, watermark_ms, &line);
+    if (fine)
+        machine_feed_from(r->machine, side, 0, buf_bytes(&line));
+    if (fine && books->filtered != filtered + 1) {
+        buf_printf(&r->why, "wm: `where` of the %s side did not filter %s", side_word(side),
+                   buf_text(&line));
+        fine = false;
+    }
+    buf_done(&line);
+    return fine;
+}
+
+static bool run_wm(struct run *r, const struct step *step)
+{
+    struct machine *m = r->machine;
+    for (int s = 0; s < SIDES; s++)
+        if (!m->feed[s].ending && !run_wm_of(r, (enum side)s, step->number))
+            return false;
+    if (engine_time(m->engine).ms == step->number)
+        return true;
+    buf_printf(&r->why, "wm: time is %" PRId64, engine_time(m->engine).ms);
+    return false;
 }
 
 static void run_end(struct run *r, const struct step *step)
 {
     for (int s = 0; s < SIDES; s++)
         if (step->sides[s])
-            machine_end(r->machine, s);
+            machine_end(r->machine, (enum side)s);
 }
 
 /* Without fuel in the script: by as many calls as it takes. */
@@ -137,160 +150,74 @@ static void run_pull(struct run *r, const struct step *step)
     }
 }
 
-/* --- what has to be --- */
-
-static bool match_rows(struct run *r, const struct expected_row *rows, size_t count)
-{
-    bool fine = expect_rows(rows, count, r->machine->rows, r->machine->row_count, &r->why);
-    machine_forget_rows(r->machine);
-    return fine;
-}
-
-static bool expect_count(struct run *r, const struct step *step)
-{
-    size_t got = r->machine->row_count, of_kind = 0;
-    for (size_t i = 0; i < got; i++)
-        of_kind += r->machine->rows[i].kind == step->result;
-    machine_forget_rows(r->machine);
-    if (got == of_kind && got == (size_t)step->number)
-        return true;
-    buf_printf(&r->why, "expected %" PRId64 " rows of kind %s, got %zu and %zu others",
-               step->number, result_kind_word(step->result), of_kind, got - of_kind);
-    return false;
-}
-
-/* Each in a group of its own: whether they have one key or many is not known here. */
-static bool expect_filled(struct run *r, const struct step *step)
-{
-    struct expected_row *rows = mem_alloc_zeroed(r->filled, sizeof(*rows));
-    struct buf text = BUF_EMPTY;
-    for (size_t i = 0; i < r->filled; i++) {
-        buf_clear(&text);
-        append_template(step->text, step->text_length, i, true, &text);
-        rows[i].kind = step->result;
-        rows[i].group = i;
-        rows[i].text = mem_strdup(buf_text(&text));
-    }
-    bool fine = match_rows(r, rows, r->filled);
-    for (size_t i = 0; i < r->filled; i++)
-        mem_free(rows[i].text);
-    mem_free(rows);
-    buf_done(&text);
-    return fine;
-}
-
-static bool expect_rejected(struct run *r, const struct step *step)
-{
-    const struct machine *m = r->machine;
-    const char *got = m->reject_count == 0 ? "nothing" : reject_word(m->rejects[0].why);
-    const char *got_side = m->reject_count == 0 ? "" : side_word(m->rejects[0].side);
-    bool any = strcmp(step->text, "any") == 0;
-    if (m->reject_count > 0 && m->rejects[0].side == only_side(step) &&
-        (any || strcmp(got, step->text) == 0)) {
-        machine_forget_rejects(r->machine, 1);
-        return true;
-    }
-    buf_printf(&r->why, "expected a %s record rejected for %s, got %s %s",
-               side_word(only_side(step)), step->text, got_side, got);
-    return false;
-}
-
-static void append_books(const struct books_side *b, uint64_t held, struct buf *to)
-{
-    buf_printf(to,
-               "received=%" PRIu64 " rejected=%" PRIu64 " filtered=%" PRIu64 " late=%" PRIu64
-               " matched=%" PRIu64 " unmatched=%" PRIu64 " held=%" PRIu64,
-               b->received, b->rejected, b->filtered, b->late, b->matched, b->unmatched, held);
-}
-
-static bool expect_books(struct run *r, const struct step *step)
-{
-    const struct engine *engine = r->machine->engine;
-    enum side side = only_side(step);
-    struct buf expected = BUF_EMPTY, got = BUF_EMPTY;
-    append_books(&step->books, step->held, &expected);
-    append_books(&engine_books(engine)->side[side], engine_held(engine, side), &got);
-    bool fine = strcmp(buf_text(&expected), buf_text(&got)) == 0;
-    if (!fine)
-        buf_printf(&r->why, "expected books %s %s\n       got %s", side_word(side),
-                   buf_text(&expected), buf_text(&got));
-    buf_done(&expected);
-    buf_done(&got);
-    return fine;
-}
-
-static bool expect_due(struct run *r, const struct step *step)
-{
-    int64_t got = engine_due(r->machine->engine).ms;
-    if (got == step->number)
-        return true;
-    buf_printf(&r->why, "expected due %" PRId64 ", got %" PRId64, step->number, got);
-    return false;
-}
-
-static bool expect_waiting(struct run *r, const struct step *step)
-{
-    for (int s = 0; s < SIDES; s++)
-        if (machine_refused(r->machine, s) != step->sides[s]) {
-            buf_printf(&r->why, "%s lines %s to wait", side_word(s),
-                       step->sides[s] ? "do not have" : "have");
-            return false;
-        }
-    return true;
-}
-
 /* --- a story --- */
 
+/* Steps at which all that there is has been pulled. */
 static bool looks(enum step_kind kind)
 {
     return kind == STEP_EXPECT || kind == STEP_EXPECT_COUNT || kind == STEP_EXPECT_FILLED ||
-           kind == STEP_BOOKS || kind == STEP_DUE || kind == STEP_WAITING;
+           kind == STEP_BOOKS || kind == STEP_DUE || kind == STEP_WAKE || kind == STEP_WATERMARK ||
+           kind == STEP_IDLE;
+}
+
+static void run_event(struct run *r, const struct step *step)
+{
+    struct machine *m = r->machine;
+    enum side side = step_side(step);
+    switch (step->kind) {
+    case STEP_LINES:
+        run_lines(r, step);
+        return;
+    case STEP_FILL:
+        run_fill(r, step);
+        return;
+    case STEP_TICK:
+        machine_tick(m, step->number);
+        return;
+    case STEP_CLOCK:
+        machine_clock(m, step->number);
+        return;
+    case STEP_MONO:
+        machine_mono(m, step->number);
+        return;
+    case STEP_OPEN:
+        machine_open(m, side, step->connection);
+        return;
+    case STEP_CLOSE:
+        machine_close(m, side, step->connection);
+        return;
+    case STEP_HOLD:
+        machine_hold(m, side);
+        return;
+    case STEP_RELEASE:
+        machine_release(m, side);
+        return;
+    case STEP_END:
+        run_end(r, step);
+        return;
+    default:
+        run_pull(r, step);
+        return;
+    }
 }
 
 static bool run_step(struct run *r, const struct step *step)
 {
-    struct machine *m = r->machine;
     if (step->kind != STEP_LINES)
         read_unread(r);
-    if (looks(step->kind) && step->kind != STEP_WAITING && !r->story->by_hand)
-        machine_drain(m, r->pattern->max, r->pattern->fuel);
-    switch (step->kind) {
-    case STEP_LINES:
-        run_lines(r, step);
-        return true;
-    case STEP_FILL:
-        run_fill(r, step);
-        return true;
-    case STEP_TICK:
-        machine_tick(m, step->number);
-        return true;
-    case STEP_END:
-        run_end(r, step);
-        return true;
-    case STEP_PULL:
-        run_pull(r, step);
-        return true;
-    case STEP_EXPECT:
-        return match_rows(r, step->rows, step->row_count);
-    case STEP_EXPECT_COUNT:
-        return expect_count(r, step);
-    case STEP_EXPECT_FILLED:
-        return expect_filled(r, step);
-    case STEP_REJECTED:
-        return expect_rejected(r, step);
-    case STEP_BOOKS:
-        return expect_books(r, step);
-    case STEP_DUE:
-        return expect_due(r, step);
-    case STEP_WAITING:
-        return expect_waiting(r, step);
-    }
-    return false;
+    if (looks(step->kind) && !r->story->by_hand)
+        machine_drain(r->machine, r->pattern->max, r->pattern->fuel);
+    if (step->kind == STEP_WM)
+        return run_wm(r, step);
+    if (step->kind >= STEP_EXPECT)
+        return run_look(r, step);
+    run_event(r, step);
+    return true;
 }
 
 static void pull_as_the_pattern_says(struct run *r)
 {
-    const struct pattern *p = r->pattern;
+    const struct run_pattern *p = r->pattern;
     if (r->story->by_hand)
         return;
     if (p->eager)
@@ -305,19 +232,15 @@ static bool nothing_left(struct run *r)
     read_unread(r);
     if (!r->story->by_hand)
         machine_drain(r->machine, r->pattern->max, r->pattern->fuel);
-    if (r->machine->reject_count > 0) {
-        buf_printf(&r->why, "a rejected record that no step names");
-        return false;
-    }
-    return match_rows(r, NULL, 0);
+    return run_look_at_rest(r);
 }
 
 static bool blame(struct run *r, int line)
 {
     const char *fault = r->machine->fault;
-    printf("%s:%d: story '%s', %s\n  %s%s%s\n", r->script->path, line, r->story->name,
-           r->pattern->name, fault == NULL ? "" : fault,
-           fault == NULL || buf_length(&r->why) == 0 ? "" : "\n  ", buf_text(&r->why));
+    printf("%s:%d: story '%s', %s\n  %s%s%s\n", r->path, line, r->story->name, r->pattern->name,
+           fault == NULL ? "" : fault, fault == NULL || buf_length(&r->why) == 0 ? "" : "\n  ",
+           buf_text(&r->why));
     return false;
 }
 
@@ -334,21 +257,30 @@ static bool run_steps(struct run *r)
     return (nothing_left(r) && r->machine->fault == NULL) || blame(r, r->story->line);
 }
 
-static bool run_story(const struct script *script, const struct story *story,
-                      const struct pattern *pattern)
+static void prepare(struct run *r)
 {
-    struct run r = {.script = script, .story = story, .pattern = pattern};
+    r->machine->by_hand = r->story->by_hand;
+    r->machine->pull_max = r->pattern->max;
+    r->machine->pull_fuel = r->pattern->fuel;
+}
+
+static bool run_story(const struct script *script, const struct story *story,
+                      const struct run_pattern *pattern)
+{
+    struct run r = {.story = story, .pattern = pattern, .path = script->path};
     struct buf ini = BUF_EMPTY;
     struct diag diag;
     bool fine = false;
     diag_init(&diag);
     script_ini(script, story, &ini);
     r.machine = machine_new(buf_bytes(&ini), pattern->hash_seed, &diag);
-    if (r.machine != NULL)
+    if (r.machine != NULL) {
+        prepare(&r);
         fine = run_steps(&r);
-    else
+    } else {
         printf("%s:%d: story '%s': its configuration is refused\n", script->path, story->line,
                story->name);
+    }
     for (size_t i = 0; i < diag.count; i++)
         printf("  %s\n", diag.messages[i].text);
     machine_free(r.machine);
@@ -401,8 +333,9 @@ static bool run_script(const char *path, bool wrong)
         printf("%s\n", buf_text(&why));
         fine = false;
     }
-    for (size_t i = 0; i < script.story_count && fine; i++)
-        fine = run_all_patterns(&script, &script.stories[i], wrong);
+    size_t count = fine ? script.story_count : 0;
+    for (size_t i = 0; i < count; i++)
+        fine = run_all_patterns(&script, &script.stories[i], wrong) && fine;
     printf("%s: %s\n", path, fine ? "fine" : "FAILED");
     script_done(&script);
     mem_free(text);
