@@ -28,6 +28,13 @@ SHIPPED = {
 }
 each_shipped = pytest.mark.parametrize("name", SHIPPED)
 
+# The three answers to lost pairs join the same samples: name: pairs over TCP, pairs from files.
+LOST_PAIRS = {
+    "lost-pairs-tumbling": (12, 19),
+    "lost-pairs-grace": (16, 16),
+    "lost-pairs-interval": (19, 19),
+}
+
 
 def sample(name):
     return SAMPLES / f"{name}.csv"
@@ -55,13 +62,13 @@ def options(**sections):
 
 
 def test_every_shipped_configuration_has_samples_and_expected_rows():
-    assert {path.stem for path in CONF.glob("*.ini")} == set(SHIPPED)
-    for name in SHIPPED:
+    assert {path.stem for path in CONF.glob("*.ini")} == {*SHIPPED, *LOST_PAIRS}
+    for name in (*SHIPPED, *LOST_PAIRS):
         rows = expected_rows(name)
         assert rows and rows == sorted(rows, key=str.encode)
 
 
-@each_shipped
+@pytest.mark.parametrize("name", [*SHIPPED, *LOST_PAIRS])
 def test_check_finds_nothing_wrong_and_prints_what_reads_the_same(name, tmp_path):
     first = run("--check", CONF / f"{name}.ini")
     assert first.returncode == 0, first.log
@@ -110,6 +117,162 @@ def test_samples_sent_over_tcp_give_the_expected_rows_and_books(name, joind, tmp
     wait_until(lambda: (tmp_path / "rejects").read_text().count("\n") == rejected, 5,
                f"{rejected} lines of [rejects]", daemon.log_text)
     daemon.stop()
+
+
+# The three answers to lost pairs, as conf/README.md walks through them.
+
+ORDERS, SHIPMENTS, DELAYED = (sample(f"lost-pairs-{part}")
+                              for part in ("orders", "shipments", "delayed"))
+# Lines of both sides from much later: all windows before are over.
+MUCH_LATER = {"left": b"9001,Later,2024-11-29T11:00:00Z\n",
+              "right": b"P-901,9002,2024-11-29T11:00:00Z\n"}
+
+
+def lost_pairs(joind, name, tmp_path, **sections):
+    """The daemon on free ports, with its subscriber; what is late and rejected goes to files."""
+    text = (CONF / f"{name}.ini").read_text()
+    for end in ("late", "rejects"):
+        if f"[{end}]" in text:
+            sections[end] = {"listen": "", "file": tmp_path / end}
+    ends = {end: {"listen": "127.0.0.1:0", **sections.pop(end, {})}
+            for end in ("left", "right", "output", "http")}
+    daemon = joind(text=text, args=options(**ends, **sections))
+    return daemon, daemon.subscribe()
+
+
+def send_orders_and_parcels(daemon):
+    daemon.send("left", ORDERS.read_bytes())
+    daemon.send("right", SHIPMENTS.read_bytes())
+
+
+def readme_part(heading):
+    """The part of conf/README.md under the heading that names it."""
+    text = (CONF / "README.md").read_text()
+    parts = re.findall(rf"^(#+) [^\n]*`{heading}\.ini`[^\n]*\n(.*?)(?=^##|\Z)", text, re.M | re.S)
+    assert len(parts) == 1, f"{len(parts)} headings name {heading}.ini"
+    return parts[0][1]
+
+
+def assert_readme_prints_these_books(name, metrics):
+    printed = re.findall(r"^    (joind_\S+ \d+)$", readme_part(name), re.M)
+    assert len(printed) >= 6
+    metrics.assert_books_balance()
+    lines = metrics.text.splitlines()
+    assert [line for line in printed if line not in lines] == []
+
+
+def test_three_answers_give_three_counts_of_pairs_in_the_readme_s_table():
+    text = (CONF / "README.md").read_text()
+    for name, (pairs, _) in LOST_PAIRS.items():
+        assert len(expected_rows(name)) == pairs
+        assert re.search(rf"^\| `{name}\.ini` \| {pairs} \|", text, re.M), name
+        short = rf"^\| `conf/{name}\.ini` [^|]+ \| {pairs} \| {19 - pairs}\b"
+        assert re.search(short, (PROJECT / "README.md").read_text(), re.M), name
+    more = [set(expected_rows(name)) for name in LOST_PAIRS]
+    assert more[0] < more[2] and more[1] < more[2] and not more[0] <= more[1]
+
+
+def test_the_tumbling_join_loses_what_comes_in_the_next_window(joind, tmp_path):
+    name = "lost-pairs-tumbling"
+    daemon, subscriber = lost_pairs(joind, name, tmp_path, join={"size": "2s"})
+    at_window_start(2)
+    send_orders_and_parcels(daemon)
+    subscriber.wait_lines(12, seconds=4)
+    daemon.send("right", DELAYED.read_bytes())
+    daemon.wait_books("right", received=20, rejected=1, matched=11, unmatched=8, held=0)
+    daemon.wait_books("left", received=20, matched=12, unmatched=8, held=0)
+    assert_readme_prints_these_books(name, daemon.metrics())
+    daemon.stop(expect=0)
+    assert sorted(subscriber.wait_end(), key=str.encode) == expected_rows(name)
+
+
+def test_event_time_with_grace_loses_what_an_edge_parts_and_what_is_too_late(joind, tmp_path):
+    name = "lost-pairs-grace"
+    daemon, subscriber = lost_pairs(joind, name, tmp_path)
+    send_orders_and_parcels(daemon)
+    subscriber.wait_lines(9)
+    daemon.wait_books("left", matched=9)
+    daemon.send("right", DELAYED.read_bytes())
+    subscriber.wait_lines(13)
+    part = readme_part(name)
+    assert "9 rows" in part and "row 13" in part and "16 rows" in part
+    for side in ("left", "right"):
+        daemon.send(side, MUCH_LATER[side])
+    subscriber.wait_lines(16)
+    for side in ("left", "right"):
+        daemon.wait_books(side, received=21, held=1)
+    metrics = daemon.metrics()
+    assert_readme_prints_these_books(name, metrics)
+    assert metrics.value("joind_late_windows_total", side="right") == 1
+    wait_until(lambda: (tmp_path / "late").read_text().count("\n") == 1, 5, "a line of [late]")
+    late = (tmp_path / "late").read_text()
+    shown = re.search(r'^    (right,late,.*) \(from .*(,"P-303.*")$', part, re.M)
+    assert late.startswith(shown[1] + " (from ") and late.endswith(shown[2] + "\n")
+    daemon.stop(expect=0)
+    assert sorted(subscriber.wait_end(), key=str.encode) == expected_rows(name)
+
+
+def test_the_last_window_of_a_walk_ends_by_itself_when_both_sides_are_idle(joind, tmp_path):
+    daemon, subscriber = lost_pairs(joind, "lost-pairs-grace", tmp_path,
+                                    left={"idle": "1s"}, right={"idle": "1s"})
+    send_orders_and_parcels(daemon)
+    daemon.send("right", DELAYED.read_bytes())
+    started = time.monotonic()
+    subscriber.wait_lines(16, seconds=8)
+    assert time.monotonic() - started > 3, "the clock has not moved time on, something else has"
+    daemon.stop(expect=0)
+
+
+def test_the_interval_join_loses_none(joind, tmp_path):
+    name = "lost-pairs-interval"
+    daemon, subscriber = lost_pairs(joind, name, tmp_path)
+    send_orders_and_parcels(daemon)
+    subscriber.wait_lines(12)
+    daemon.send("right", DELAYED.read_bytes())
+    subscriber.wait_lines(19)
+    part = readme_part(name)
+    assert "12 rows" in part and "19 rows" in part
+    daemon.wait_books("left", matched=19, held=1)
+    daemon.wait_books("right", matched=18, unmatched=1, held=0)
+    assert_readme_prints_these_books(name, daemon.metrics())
+    for side in ("left", "right"):
+        daemon.send(side, MUCH_LATER[side])
+    daemon.wait_books("left", received=21, matched=19, unmatched=1, held=1)
+    daemon.wait_books("right", received=21, rejected=1, matched=18, unmatched=1, held=1)
+    daemon.stop(expect=0)
+    assert (tmp_path / "late").read_text() == ""
+    assert sorted(subscriber.wait_end(), key=str.encode) == expected_rows(name)
+
+
+@pytest.mark.parametrize("name", LOST_PAIRS)
+def test_files_in_processing_time_hide_the_loss_and_in_event_time_show_it(name, tmp_path):
+    """All lines of a file are read in one instant; the times in them stay what they were."""
+    (tmp_path / "parcels").write_bytes(SHIPMENTS.read_bytes() + DELAYED.read_bytes())
+    out = tmp_path / "out"
+    sections = {"rejects": {"listen": "", "file": tmp_path / "rejects"}, "http": {"listen": ""}}
+    if name == "lost-pairs-tumbling":
+        sections["join"] = {"size": ENDLESS}
+    else:
+        sections["late"] = {"listen": "", "file": tmp_path / "late"}
+    ended = run(*options(left={"listen": "", "file": ORDERS},
+                         right={"listen": "", "file": tmp_path / "parcels"},
+                         output={"listen": "", "file": out}, **sections),
+                CONF / f"{name}.ini", cwd=tmp_path)
+    assert ended.returncode == 0, ended.log
+    pairs, from_files = LOST_PAIRS[name]
+    rows = sorted(out.read_text().splitlines(), key=str.encode)
+    assert len(rows) == from_files
+    if pairs == from_files:
+        assert rows == expected_rows(name)
+
+
+def test_what_the_readme_says_of_the_samples_of_lost_pairs_is_so():
+    orders, shipments, delayed = (path.read_text().splitlines()
+                                  for path in (ORDERS, SHIPMENTS, DELAYED))
+    assert (len(orders), len(shipments), len(delayed)) == (20, 13, 7)
+    assert len(set(orders)) == 19 and "21i4" in shipments[8]
+    part = readme_part(r"lost-pairs-\*")
+    assert "20 orders" in part and "13 parcels" in part and "7 parcels" in part
 
 
 def test_the_example_in_the_readme_is_a_valid_configuration(tmp_path):

@@ -109,11 +109,10 @@ TESTED_ELSEWHERE = {
     "daemon/config/report.c": CASES,
     "daemon/config/select.c": CASES,
     "daemon/config/words.c": CASES,
-    "daemon/config/wrap.c": CASES,
 }
 
 # Text that is data: odd on purpose, or not ours to format.
-DATA_FOLDERS = ["tests/fuzz/corpus", "tests/unit/config/cases", "conf/samples"]
+DATA_FOLDERS = ["tests/fuzz/corpus", "tests/unit/config/cases", "tests/cases", "conf/samples"]
 TAB_FILES = ["packaging/debian/rules", "debian/rules"]
 TEXT_ENDINGS = (".c", ".h", ".py", ".sh", ".ini", ".md", ".scn", ".build", ".txt", ".service",
                 ".socket", ".yml", ".1", ".5", ".8")
