@@ -2,166 +2,40 @@
 """The benchmark of joind: what a join costs, measured against the least it could cost.
 
 Two contenders move the same bytes in turn: joind, and the pump, which only copies (pump.c).
-README.md says what is measured and why so; the names P1 ... P8 of the figures stand there too.
+README.md says what is measured and why so; the names P1 ... P8 and E1 ... E9 of the figures
+stand there too.
 
 The exit status is 1 when an output is wrong or a program fails, and 0 otherwise: a figure
 behind its gate is printed as a miss, but it fails nothing.
 """
 
 import argparse
-import dataclasses
-import json
+import functools
 import pathlib
 import shutil
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
 
+# ruff: noqa: E402
 sys.dont_write_bytecode = True  # the source tree stays as it is
-from rig import Failure, Rig, describe_machine, say, settle_congestion  # noqa: E402
+import figures
+import matches
+from machine import describe_machine, settle_congestion
+from outputs import check_copy, check_pairs
+from programs import Failure, say
+from rig import Rig
+
+EVENT_LINE_BYTES = 40
+PARTS = ["processing", "event", "held"]
 
 
-# Outputs
-
-
-def expected_pairs(data):
-    """The join, computed in the plainest way there is."""
-    left, right = (path.read_bytes().splitlines() for path in (data.left, data.right))
-    pairs = []
-    for begin in range(0, len(left), data.keys):
-        of_key = {line[:10]: line for line in right[begin : begin + data.keys]}
-        pairs += (line + b"," + of_key[line[:10]] for line in left[begin : begin + data.keys])
-    return pairs
-
-
-def check_pairs(data, output):
-    """The joind's output, as a multiset of lines."""
-    if sorted(output.read_bytes().splitlines()) != sorted(expected_pairs(data)):
-        raise Failure(f"joind's output of {data.line_bytes}-byte lines is wrong")
-    output.unlink()
-
-
-def check_copy(data, output):
-    """The pump's output, which mixes the two sides anywhere within lines."""
-    copied, left, right = (p.read_bytes() for p in (output, data.left, data.right))
-    for byte in (b"\n", b",", b"L", b"R", b"7", b"a"):
-        if copied.count(byte) != left.count(byte) + right.count(byte):
-            raise Failure(f"the pump's output of {data.line_bytes}-byte lines is wrong")
-    output.unlink()
-
-
-# Figures
-
-
-@dataclasses.dataclass
-class Figure:
-    """One row of the table."""
-
-    name: str
-    what: str
-    value: float
-    unit: str
-    gate: float = None
-    goal: float = None
-    more_is_better: bool = False
-    digits: int = 2
-
-    def reaches(self, mark):
-        return self.value >= mark if self.more_is_better else self.value <= mark
-
-    @property
-    def verdict(self):
-        if self.value is None:
-            return "n/a"
-        if self.goal is not None and self.reaches(self.goal):
-            return "goal"
-        if self.gate is None:
-            return ""
-        return "gate" if self.reaches(self.gate) else "MISS"
-
-    def row(self):
-        def text(number):
-            return "-" if number is None else f"{number:.{self.digits}f}"
-
-        value = "n/a" if self.value is None else text(self.value)
-        return (self.name, self.what, value, self.unit, text(self.gate), text(self.goal),
-                self.verdict)
-
-
-# By bytes a line: what may be merged now, and what is aimed at.
-CPU_MARKS = {40: (0.15, 0.30), 120: (0.20, 0.38)}
-WALL_MARKS = {40: (None, 0.50), 120: (None, 0.60)}
-MEMORY_MARKS = {40: (1.45, 1.28), 120: (1.20, 1.10)}
-TURN_MARKS = (5.0, 2.0)
-FAULT_MARKS = (10, 0)
-SYSCALL_MARKS = (16, 12)
-
-
-def least(samples, field):
-    return min(getattr(sample, field) for sample in samples)
-
-
-def cpu_figures(name, size, what, samples, marks=(None, None)):
-    """The best of each contender: load from elsewhere only ever adds to it."""
-    cpu_ns = {who: least(taken, "cpu_ns") for who, taken in samples.items()}
-    lines = samples["joind"][0].lines
-    return [
-        Figure(name, f"CPU pump / joind, {size} B, {what}", cpu_ns["pump"] / cpu_ns["joind"], "",
-               *marks, more_is_better=True, digits=3),
-        Figure("", "  pump, a line", cpu_ns["pump"] / lines, "ns", digits=1),
-        Figure("", "  joind, a line", cpu_ns["joind"] / lines, "ns", digits=1),
-    ]
-
-
-def wall_figures(size, what, samples):
-    """The two runs of a pair met the same load, if any: their ratios are what is compared."""
-    ratios = [p.wall_ns / j.wall_ns for p, j in zip(samples["pump"], samples["joind"])]
-    lines_a_second = samples["joind"][0].lines / least(samples["joind"], "wall_ns") * 1e9
-    return [
-        Figure("P2", f"wall pump / joind, {size} B, {what}", statistics.median(ratios), "",
-               *WALL_MARKS[size], more_is_better=True, digits=3),
-        Figure("", "  joind, lines a second", lines_a_second / 1e6, "M", digits=1),
-    ]
-
-
-def hold_figures(size, data, samples):
-    """These do not depend on load: the worst counts."""
-    held_bytes = max(sample.held_bytes for sample in samples)
-    turns = [sample.turn_cpu_us for sample in samples]
-    return [
-        Figure("P4", f"memory a held byte, {size} B", held_bytes / data.bytes, "",
-               *MEMORY_MARKS[size], digits=3),
-        Figure("P5", f"longest turn of the loop in CPU time, {size} B",
-               None if None in turns else max(turns) / 1000, "ms", *TURN_MARKS),
-    ]
-
-
-def steady_figures(size, bursts, traced):
-    faults = statistics.median(s.faults / s.lines * 1e6 for s in bursts["joind"])
-    calls = {
-        who: None if sample is None or sample.syscalls is None
-        else sample.syscalls / sample.mebibytes
-        for who, sample in traced.items()
-    }
-    return [
-        Figure("P8", f"page faults a million records, {size} B", faults, "", *FAULT_MARKS,
-               digits=1),
-        Figure("P8", f"system calls a MiB in + out, {size} B", calls["joind"], "",
-               *SYSCALL_MARKS, digits=1),
-        Figure("", "  pump", calls["pump"], "", digits=1),
-    ]
-
-
-# The whole
-
-
-def in_turn(rig, run, data, pairs):
+def in_turn(rig, run, data, pairs, **named):
     samples = {"pump": [], "joind": []}
     for _ in range(pairs):
         for contender, taken in samples.items():
-            taken.append(rig.attempt(run, contender, data))
+            taken.append(rig.attempt(run, contender, data, **named))
     return samples
 
 
@@ -177,7 +51,7 @@ def check_outputs(rig, short, large, kept):
 
 
 def measure(rig, size):
-    """All figures of one length of lines, and the samples behind them."""
+    """All figures of one length of lines in processing time, and the samples behind them."""
     options = rig.options
     short = rig.generate(size, options.keys, options.warm + options.blocks)
     large = rig.generate(size, options.hold_keys, 1)
@@ -194,45 +68,71 @@ def measure(rig, size):
     if shutil.which("strace"):
         for contender in traced:
             traced[contender] = rig.attempt(rig.run_bursts, contender, short, trace=True)
-    for data in (short, large):
-        data.left.unlink()
-        data.right.unlink()
+    short.remove()
+    large.remove()
 
     in_bursts = f"{options.keys} keys a window"
     at_once = f"{options.hold_keys} keys at once, cold"
-    figures = [
-        *cpu_figures("P1", size, in_bursts, bursts, CPU_MARKS[size]),
-        *cpu_figures("", size, at_once, stream),
-        *wall_figures(size, at_once, stream),
-        *hold_figures(size, large, hold),
-        *steady_figures(size, bursts, traced),
+    rows = [
+        *figures.cpu_figures("P1", size, in_bursts, bursts, figures.CPU_MARKS[size]),
+        *figures.cpu_figures("", size, at_once, stream),
+        *figures.wall_figures(size, at_once, stream),
+        *figures.hold_figures(size, large, hold),
+        *figures.steady_figures(size, bursts, traced),
     ]
-    return figures, {"bursts": bursts, "stream": stream, "hold": hold, "traced": traced}
+    return rows, {"bursts": bursts, "stream": stream, "hold": hold, "traced": traced}
 
 
-def print_table(machine, figures):
-    rows = [("", "figure", "value", "", "gate", "goal", "")] + [f.row() for f in figures]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    print(", ".join(f"{name} {value}" for name, value in machine.items()))
-    for row in rows:
-        name, what, value, unit, gate, goal, verdict = (
-            cell.rjust(width) if i in (2, 4, 5) else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(row, widths))
-        )
-        print(f"{name}  {what}  {value} {unit}  {gate}  {goal}  {verdict}".rstrip())
+def check_match(rig, match):
+    """Not with fresh keys: windows, gaps and bounds must have something to decide."""
+    data = rig.generate(EVENT_LINE_BYTES, matches.CHECK_LINES, matches.CHECK_BLOCKS,
+                        match.input_options, match.repeats)
+    expected = list(matches.expected_rows(match, data))
+    data.joined_bytes = sum(map(len, expected))
+    kept = rig.directory / "kept"
+    rig.attempt(rig.run_stream, "joind", data, config=match.config, keep=kept)
+    matches.check_rows(match, kept, expected)
+    data.remove()
 
 
-def write_json(path, machine, options, figures, samples):
-    def plain(thing):
-        return dataclasses.asdict(thing) if dataclasses.is_dataclass(thing) else str(thing)
+def measure_matches(rig):
+    """All joins in event time; those whose inputs have the same shape share them."""
+    options = rig.options
+    rows, samples, inputs = [], {}, {}
+    for number, match in enumerate(matches.MATCHES, 1):
+        if options.match and options.match not in match.title:
+            continue
+        say(f"{match.title}: is the output right?")
+        check_match(rig, match)
+        shape = (*match.input_options, "-f")
+        if shape not in inputs:
+            inputs[shape] = rig.generate(EVENT_LINE_BYTES, options.keys, options.event_blocks,
+                                         shape, match.repeats)
+        data = match.measured(inputs[shape])
+        say(f"{match.title}: {options.event_pairs} pairs")
+        taken = in_turn(rig, rig.run_stream, data, options.event_pairs, config=match.config)
+        rows += figures.match_figures(number, match, taken)
+        samples[match.title] = taken
+    for data in inputs.values():
+        data.remove()
+    return rows, samples
 
-    report = {
-        "machine": machine,
-        "options": vars(options),
-        "figures": [dict(plain(f), verdict=f.verdict) for f in figures],
-        "samples": samples,
-    }
-    path.write_text(json.dumps(report, default=plain, indent=2) + "\n")
+
+def measure_held(rig):
+    """Few runs each: what these show hardly depends on load."""
+    runs = 1 if rig.options.quick else 2
+    rows, samples = [], {}
+    later = rig.write_inputs(*matches.LATER_LINES)
+    for case in matches.held_cases(rig.options.hold_keys):
+        match = case.match
+        say(f"{match.title}: held")
+        data = match.measured(rig.generate(EVENT_LINE_BYTES, case.lines, 1, match.input_options,
+                                           match.repeats))
+        taken = [rig.attempt(rig.run_hold_event, data, later, match.config) for _ in range(runs)]
+        data.remove()
+        rows += figures.held_match_figures(case, data, taken)
+        samples[match.title] = taken
+    return rows, samples
 
 
 def absolute(path):
@@ -246,17 +146,22 @@ def parse_arguments():
                         help="the folder with pump, sender, sink and generate")
     parser.add_argument("--json", type=absolute, default="bench.json",
                         help="where the figures go too (bench.json)")
-    parser.add_argument("--quick", action="store_true", help="3 pairs and shorter runs")
+    parser.add_argument("--quick", action="store_true", help="fewer and shorter runs")
+    parser.add_argument("--part", action="append", choices=PARTS, help="only that one (all)")
+    parser.add_argument("--match", metavar="WORD",
+                        help="of the joins in event time, only those with this in their title")
     parser.add_argument("--pairs", type=int, help="how often each contender runs (10)")
     parser.add_argument("--blocks", type=int, help="measured windows of a run (10)")
     parser.add_argument("--warm", type=int, default=3, help="windows before them (3)")
+    parser.add_argument("--event-pairs", type=int, help="the same for event time (4)")
+    parser.add_argument("--event-blocks", type=int, help="blocks of a run in event time (16)")
     parser.add_argument("--keys", type=int, default=100_000, help="keys a window (100000)")
     parser.add_argument("--hold-keys", type=int, default=1_000_000,
                         help="keys of the one large window (1000000)")
     parser.add_argument("--window-ms", type=int, default=400, help="size of a window (400)")
     parser.add_argument("--hold-ms", type=int, default=4000,
                         help="size of the window that memory is measured in (4000)")
-    parser.add_argument("--size", type=int, action="append", choices=sorted(CPU_MARKS),
+    parser.add_argument("--size", type=int, action="append", choices=sorted(figures.CPU_MARKS),
                         help="bytes a line (both)")
     parser.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE",
                         help="passed on to joind")
@@ -264,14 +169,18 @@ def parse_arguments():
     options = parser.parse_args()
     options.pairs = options.pairs or (3 if options.quick else 10)
     options.blocks = options.blocks or (4 if options.quick else 10)
-    options.size = options.size or sorted(CPU_MARKS)
+    options.event_pairs = options.event_pairs or (2 if options.quick else 4)
+    options.event_blocks = options.event_blocks or (6 if options.quick else 16)
+    options.part = options.part or PARTS
+    options.size = options.size or sorted(figures.CPU_MARKS)
     return options
 
 
 def data_folder(options):
-    """Inputs of both shapes and one kept output must fit into it."""
+    """Inputs of both shapes and one kept output must fit into it; in event time three inputs."""
     keys = options.keys * (options.warm + options.blocks) + options.hold_keys
-    needed = 2 * 2 * keys * max(options.size)
+    event = options.keys * options.event_blocks
+    needed = 2 * max(2 * keys * max(options.size), 3 * event * EVENT_LINE_BYTES)
     folders = [options.dir] if options.dir else ["/dev/shm", tempfile.gettempdir()]
     for folder in folders:
         if pathlib.Path(folder).is_dir() and shutil.disk_usage(folder).free > needed:
@@ -279,21 +188,35 @@ def data_folder(options):
     raise Failure(f"needs {needed >> 20} MiB in {' or '.join(folders)} (--dir)")
 
 
+def parts(rig):
+    """What is measured, in this order: a function for each name of the samples."""
+    options = rig.options
+    all_parts = {}
+    if "processing" in options.part:
+        for size in options.size:
+            all_parts[str(size)] = functools.partial(measure, rig, size)
+    if "event" in options.part:
+        all_parts["event"] = functools.partial(measure_matches, rig)
+    if "held" in options.part:
+        all_parts["held"] = functools.partial(measure_held, rig)
+    return all_parts
+
+
 def run(options, congestion):
     folder = data_folder(options)
-    figures, samples = [], {}
+    rows, samples = [], {}
     with tempfile.TemporaryDirectory(prefix="joind-bench-", dir=folder) as directory:
         rig = Rig(options, pathlib.Path(directory))
         try:
-            for size in options.size:
-                new_figures, samples[size] = measure(rig, size)
-                figures += new_figures
+            for name, part in parts(rig).items():
+                new_rows, samples[name] = part()
+                rows += new_rows
         finally:
             rig.clean_up()
     machine = describe_machine(congestion, folder)
     machine["spoiled runs"] = rig.spoiled
-    print_table(machine, figures)
-    write_json(options.json, machine, options, figures, samples)
+    figures.print_table(machine, rows)
+    figures.write_json(options.json, machine, options, rows, samples)
 
 
 def main():

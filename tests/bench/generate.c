@@ -1,12 +1,21 @@
 /*
  * generate: the two input files of a run.
  *
- *     generate LINE_BYTES KEYS BLOCKS LEFT_FILE RIGHT_FILE
+ *     generate [-t BLOCK_MS] [-r REPEATS] [-f] [-l EVERY]
+ *              LINE_BYTES KEYS BLOCKS LEFT_FILE RIGHT_FILE
  *
  * Each file has BLOCKS blocks of KEYS lines `key,value` of exactly LINE_BYTES, LF included.
  * In each block every key comes once, on each side in an order of its own: a block that falls
  * into one window gives exactly KEYS pairs and leaves no line unmatched. The result `k,v,k,v`
  * of a pair has as many bytes as its two lines, so a join writes as much as it reads.
+ *
+ *     -t  lines are `key,time,value`. Times are milliseconds since the epoch and go on evenly
+ *         in the order of the lines, BLOCK_MS a block, the same on both sides; the first block
+ *         begins at TIME_BEGIN, which is a multiple of all lengths of windows that are used
+ *     -r  every key comes so many times in each block
+ *     -f  fresh keys: none comes in two blocks
+ *     -l  every EVERYth line of the second half of a block (but the last block) is written too
+ *         late: in the middle of the next block
  *
  * Keys are ten digits. A value starts with side, block and line number: all lines differ, and
  * a pair made across blocks or sides is seen for what it is. The same arguments always give
@@ -15,15 +24,41 @@
 #include "tool.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#define TIME_BEGIN UINT64_C(1700000000000)
+
 enum {
-    LINE_HEAD = 23, /* key 10, comma, side 1, block 4, line number 7 */
+    VALUE_HEAD = 12, /* side 1, block 4, line number 7 */
+    KEY_BYTES = 10,
+    TIME_BYTES = 13,
     LINE_MAX_BYTES = 4096,
-    KEYS_MAX = 10000000,
+    LINES_MAX = 10000000, /* of a block */
     BLOCKS_MAX = 10000,
+};
+
+struct shape {
+    size_t line_bytes;
+    size_t keys;
+    size_t repeats;
+    uint64_t blocks;
+    uint64_t block_ms;   /* 0: no times */
+    uint64_t late_every; /* 0: none are */
+    bool fresh;
+};
+
+/* One side's file while it is written. */
+struct side {
+    FILE *file;
+    char letter;
+    uint64_t random;
+    uint32_t *keys; /* of the block, in the order of its lines */
+    char *late;     /* lines of the last block that have not been written yet */
+    size_t late_count;
 };
 
 /* splitmix64. */
@@ -59,59 +94,135 @@ static void fill(char *text, size_t length, uint64_t *state)
     }
 }
 
-static void write_block(FILE *file, char side, uint64_t block, size_t line_bytes,
-                        const uint32_t *keys, size_t key_count, uint64_t *state)
+static size_t lines_of_block(const struct shape *shape)
 {
-    char line[LINE_MAX_BYTES + 1];
+    return shape->keys * shape->repeats;
+}
 
-    for (size_t i = 0; i < key_count; i++) {
-        snprintf(line, sizeof(line), "%010u,%c%04u%07u", keys[i], side, (unsigned)block,
-                 (unsigned)i);
-        fill(line + LINE_HEAD, line_bytes - LINE_HEAD - 1, state);
-        line[line_bytes - 1] = '\n';
-        fwrite(line, 1, line_bytes, file);
+/* An odd factor permutes the numbers of 32 bits: distinct keys without a common beginning. */
+static void set_keys(const struct shape *shape, uint32_t *keys, uint64_t block)
+{
+    uint64_t first = shape->fresh ? block * shape->keys : 0;
+
+    for (size_t i = 0; i < lines_of_block(shape); i++)
+        keys[i] = (uint32_t)((first + i / shape->repeats) * 2654435761);
+}
+
+static void make_line(char *line, const struct shape *shape, struct side *side, uint64_t block,
+                      size_t number)
+{
+    uint64_t time =
+        TIME_BEGIN + block * shape->block_ms + number * shape->block_ms / lines_of_block(shape);
+    int head = 0;
+
+    head = snprintf(line, LINE_MAX_BYTES, "%010u,", side->keys[number]);
+    if (shape->block_ms != 0)
+        head += snprintf(line + head, LINE_MAX_BYTES, "%013llu,", (unsigned long long)time);
+    head += snprintf(line + head, LINE_MAX_BYTES, "%c%04u%07u", side->letter, (unsigned)block,
+                     (unsigned)number);
+    fill(line + head, shape->line_bytes - (size_t)head - 1, &side->random);
+    line[shape->line_bytes - 1] = '\n';
+}
+
+static void write_line(const struct shape *shape, struct side *side, const char *line)
+{
+    fwrite(line, 1, shape->line_bytes, side->file);
+}
+
+static void write_late(const struct shape *shape, struct side *side)
+{
+    for (size_t i = 0; i < side->late_count; i++)
+        write_line(shape, side, side->late + i * shape->line_bytes);
+    side->late_count = 0;
+}
+
+static void write_block(const struct shape *shape, struct side *side, uint64_t block)
+{
+    char line[2 * LINE_MAX_BYTES];
+    size_t count = lines_of_block(shape);
+    bool some_late = shape->late_every != 0 && block + 1 < shape->blocks;
+
+    for (size_t i = 0; i < count; i++) {
+        if (i == count / 2)
+            write_late(shape, side);
+        make_line(line, shape, side, block, i);
+        if (some_late && i >= count / 2 && i % shape->late_every == 0)
+            memcpy(side->late + side->late_count++ * shape->line_bytes, line, shape->line_bytes);
+        else
+            write_line(shape, side, line);
     }
 }
 
-static void write_file(const char *path, char side, size_t line_bytes, size_t key_count,
-                       uint64_t blocks)
+static void write_file(const char *path, char letter, const struct shape *shape)
 {
-    uint64_t state = (uint64_t)side;
-    uint32_t *keys = calloc(key_count, sizeof(*keys));
-    FILE *file = fopen(path, "w");
+    size_t count = lines_of_block(shape);
+    struct side side = {
+        .file = fopen(path, "w"),
+        .letter = letter,
+        .random = (uint64_t)letter,
+        .keys = calloc(count, sizeof(*side.keys)),
+        .late = calloc(shape->late_every != 0 ? count : 1, shape->line_bytes),
+    };
 
-    if (keys == NULL || file == NULL)
+    if (side.file == NULL || side.keys == NULL || side.late == NULL)
         tool_die(path);
-    /* An odd factor permutes the numbers of 32 bits: distinct keys without a common beginning. */
-    for (size_t i = 0; i < key_count; i++)
-        keys[i] = (uint32_t)(i * 2654435761);
-    for (uint64_t block = 0; block < blocks; block++) {
-        shuffle(keys, key_count, &state);
-        write_block(file, side, block, line_bytes, keys, key_count, &state);
+    set_keys(shape, side.keys, 0);
+    for (uint64_t block = 0; block < shape->blocks; block++) {
+        if (shape->fresh)
+            set_keys(shape, side.keys, block);
+        shuffle(side.keys, count, &side.random);
+        write_block(shape, &side, block);
     }
-    if (ferror(file) || fclose(file) != 0)
+    if (ferror(side.file) || fclose(side.file) != 0)
         tool_die(path);
-    free(keys);
+    free(side.keys);
+    free(side.late);
+}
+
+static int usage(void)
+{
+    fputs("usage: generate [-t BLOCK_MS] [-r REPEATS] [-f] [-l EVERY]\n"
+          "                LINE_BYTES KEYS BLOCKS LEFT_FILE RIGHT_FILE\n",
+          stderr);
+    return 64;
+}
+
+static void check(const struct shape *shape)
+{
+    size_t head = KEY_BYTES + 1 + VALUE_HEAD + (shape->block_ms != 0 ? TIME_BYTES + 1 : 0);
+
+    errno = ERANGE;
+    if (shape->line_bytes <= head || shape->line_bytes > LINE_MAX_BYTES)
+        tool_die("a line has at least 25 bytes, with -t 39, and at most 4096");
+    if (shape->keys > LINES_MAX || shape->repeats > LINES_MAX / shape->keys ||
+        shape->blocks >= BLOCKS_MAX || (shape->fresh && shape->keys * shape->blocks > UINT32_MAX))
+        tool_die("at most 10000000 lines a block, 9999 blocks, 4294967295 fresh keys");
 }
 
 int main(int argc, char **argv)
 {
-    size_t line_bytes = 0;
-    size_t key_count = 0;
-    uint64_t blocks = 0;
+    struct shape shape = {.repeats = 1};
+    int option = 0;
 
-    if (argc != 6) {
-        fputs("usage: generate LINE_BYTES KEYS BLOCKS LEFT_FILE RIGHT_FILE\n", stderr);
-        return 64;
+    while ((option = getopt(argc, argv, "t:r:fl:")) != -1) {
+        if (option == 't')
+            shape.block_ms = tool_number("bad -t", optarg, 1);
+        else if (option == 'r')
+            shape.repeats = tool_number("bad -r", optarg, 1);
+        else if (option == 'f')
+            shape.fresh = true;
+        else if (option == 'l')
+            shape.late_every = tool_number("bad -l", optarg, 1);
+        else
+            return usage();
     }
-    line_bytes = tool_number("LINE_BYTES is at least 24", argv[1], LINE_HEAD + 1);
-    key_count = tool_number("KEYS is at least 1", argv[2], 1);
-    blocks = tool_number("BLOCKS is at least 1", argv[3], 1);
-    if (line_bytes > LINE_MAX_BYTES || key_count > KEYS_MAX || blocks >= BLOCKS_MAX) {
-        errno = ERANGE;
-        tool_die("at most 4096 bytes a line, 10000000 keys, 9999 blocks");
-    }
-    write_file(argv[4], 'L', line_bytes, key_count, blocks);
-    write_file(argv[5], 'R', line_bytes, key_count, blocks);
+    if (argc - optind != 5)
+        return usage();
+    shape.line_bytes = tool_number("bad LINE_BYTES", argv[optind], 1);
+    shape.keys = tool_number("KEYS is at least 1", argv[optind + 1], 1);
+    shape.blocks = tool_number("BLOCKS is at least 1", argv[optind + 2], 1);
+    check(&shape);
+    write_file(argv[optind + 3], 'L', &shape);
+    write_file(argv[optind + 4], 'R', &shape);
     return 0;
 }
