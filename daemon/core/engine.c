@@ -349,6 +349,11 @@ size_t engine_push(struct engine *e, enum side side, struct batch *b, size_t fro
     return i - from;
 }
 
+int64_t engine_push_fuel(const struct engine *e)
+{
+    return e->operator->push_fuel;
+}
+
 enum engine_hold engine_holds(const struct engine *e, enum side side, const struct feed *f)
 {
     if (e->fullness[level_of(e, side, f)].full)

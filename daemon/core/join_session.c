@@ -431,6 +431,7 @@ static uint64_t join_session_held_recount(const void *self, enum side side)
 }
 
 const struct operator operator_session = {
+    .push_fuel = 80,
     .create = join_session_create,
     .destroy = join_session_destroy,
     .push = join_session_push,

@@ -504,6 +504,7 @@ static uint64_t join_window_held_recount(const void *self, enum side side)
 }
 
 const struct operator operator_window = {
+    .push_fuel = 4,
     .create = join_window_create,
     .destroy = join_window_destroy,
     .push = join_window_push,

@@ -173,7 +173,8 @@ static size_t feed(struct pump *p, struct source *s, const char *bytes, size_t n
             break;
         b->feed = &s->feed;
         taken = push_rows(p, s, b, now, fuel);
-        *fuel -= (int64_t)(b->count * PUMP_ROW_FUEL + b->rejected * REJECT_FUEL);
+        *fuel -= (int64_t)(b->count * (PUMP_ROW_FUEL + (size_t)engine_push_fuel(p->engine)) +
+                           b->rejected * REJECT_FUEL);
         done += taken == b->count ? used : decoder_rewind(s->decoder, b, taken);
         if (taken < b->count) {
             s->backlog = true;

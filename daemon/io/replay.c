@@ -89,7 +89,7 @@ static bool give(struct pump *p, enum side side, int64_t *fuel)
     taken = engine_push(p->engine, side, &p->batch[side], r->from, now);
     tell_rows(p, r->source, &p->batch[side], r->from, r->from + taken, now);
     r->from += taken;
-    *fuel -= (int64_t)(taken + 1) * PUMP_ROW_FUEL;
+    *fuel -= (int64_t)(taken + 1) * (PUMP_ROW_FUEL + engine_push_fuel(p->engine));
     return taken > 0;
 }
 

@@ -57,6 +57,9 @@ void engine_never_idle(struct engine *e, enum side side);
 size_t engine_push(struct engine *e, enum side side, struct batch *b, size_t from,
                    struct stream_time now);
 
+/* What the caller spends on pushing a row, in units of engine_pull's fuel. */
+int64_t engine_push_fuel(const struct engine *e);
+
 enum engine_hold {
     ENGINE_TAKES,
     ENGINE_FULL,    /* state is full: pushing would take nothing */

@@ -38,6 +38,8 @@ enum push_stop {
 
 struct operator
 {
+    int64_t push_fuel; /* what storing a record takes, in units of engine_pull's fuel */
+
     void *(*create)(const struct operator_context *c);
     void (*destroy)(void *self);
 
