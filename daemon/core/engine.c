@@ -193,6 +193,16 @@ void engine_feed_close(struct engine *e, struct feed *f)
         advance_by_watermark(e);
 }
 
+void engine_feed_unread(struct engine *e, struct feed *f)
+{
+    watermark_unread(&e->watermark, f);
+}
+
+void engine_feed_read(struct engine *e, struct feed *f, bool held)
+{
+    watermark_read(&e->watermark, f, held);
+}
+
 void engine_never_idle(struct engine *e, enum side side)
 {
     watermark_never_idle(&e->watermark, side);
@@ -323,6 +333,12 @@ static bool has_turn(const struct engine *e, enum side side)
     return !e->begun[side_other(side)] && watermark_has_turn(&e->watermark, side);
 }
 
+/* Kept to until they are all gone: what was refused is not taken a moment later. */
+static bool results_come_first(const struct engine *e)
+{
+    return e->results_first && e->operator->has_work(e->self);
+}
+
 size_t engine_push(struct engine *e, enum side side, struct batch *b, size_t from,
                    struct stream_time now)
 {
@@ -332,7 +348,7 @@ size_t engine_push(struct engine *e, enum side side, struct batch *b, size_t fro
 
     assert(!e->ended[side]);
     engine_advance(e, now);
-    while (i < b->count && fits && has_turn(e, side)) {
+    while (i < b->count && fits && !results_come_first(e) && has_turn(e, side)) {
         bool plain = !e->event && e->judge.plain[side];
         size_t n = plain ? judge_plain(&e->judge, side, b, i, PLAIN_GROUP, parts) : 0;
         if (n > 0) {
@@ -343,6 +359,8 @@ size_t engine_push(struct engine *e, enum side side, struct batch *b, size_t fro
             fits = push_row(e, side, b, &b->rows[i], level);
             e->begun[side] = !fits;
             i += fits;
+            /* By its own time its feed may have come to be what time waits for. */
+            fits |= !e->results_first && level_of(e, side, b->feed) > level;
         }
     }
     e->state_bytes_max = e->limit[LEVEL_LIMIT];
@@ -358,7 +376,7 @@ enum engine_hold engine_holds(const struct engine *e, enum side side, const stru
 {
     if (e->fullness[level_of(e, side, f)].full)
         return ENGINE_FULL;
-    if (e->results_first && e->operator->has_work(e->self))
+    if (results_come_first(e))
         return ENGINE_RESULTS;
     return has_turn(e, side) ? ENGINE_TAKES : ENGINE_OTHER;
 }

@@ -6,6 +6,8 @@
 
 /* What it takes to come to the next session, in units of fuel. */
 #define TAKE_FUEL 50
+/* So many sessions are looked at in a step of time, at most. */
+#define STEP_MAX 64
 
 /* --- keys --- */
 
@@ -83,7 +85,7 @@ static void *join_session_create(const struct operator_context *c)
     session_pool_init(&j->pool, c->pool, c->plan->hash_seed);
     keyed_table_init(&j->keys, sizeof(struct session_key), key_of, j);
     session_queue_init(&j->open);
-    session_queue_init(&j->early);
+    session_queue_init(&j->due);
     cross_init(&j->cross, c->plan, c->books);
     for (int s = 0; s < SIDES; s++) {
         arena_init(&j->records[s], 0);
@@ -100,7 +102,7 @@ static void join_session_destroy(void *self)
 
     cross_done(&j->cross);
     session_queue_done(&j->open);
-    session_queue_done(&j->early);
+    session_queue_done(&j->due);
     keyed_table_done(&j->keys, j->context.pool);
     session_pool_done(&j->pool);
     for (int s = 0; s < SIDES; s++)
@@ -116,7 +118,7 @@ static uint64_t join_session_state_bytes(const void *self)
 
     return arena_bytes(&j->records[SIDE_LEFT]) + arena_bytes(&j->records[SIDE_RIGHT]) +
            session_pool_bytes(&j->pool) + keyed_table_bytes(&j->keys) +
-           session_queue_bytes(&j->open) + session_queue_bytes(&j->early);
+           session_queue_bytes(&j->open) + session_queue_bytes(&j->due);
 }
 
 /* A state that holds nothing takes one record, however small the limit: else it would be
@@ -273,12 +275,27 @@ static enum push_stop join_session_push(void *self, enum side side,
     return stop;
 }
 
+/* Sets some of the due sessions apart, so that due() can see what comes after them. */
+static void find_due(struct join_session *j)
+{
+    for (int i = 0; i < STEP_MAX && open_is_due(j); i++) {
+        uint32_t session = j->open.at[0].session;
+        if (session_queue_refresh(&j->open, &j->pool))
+            continue;
+        if (session_queue_need(&j->due) > room_left(j))
+            return;
+        session_queue_drop(&j->open, &j->pool);
+        session_queue_put(&j->due, &j->pool, session);
+    }
+}
+
 static void join_session_advance(void *self, struct stream_time now)
 {
     struct join_session *j = self;
 
     assert(now.ms >= j->reached.ms);
     j->reached = now;
+    find_due(j);
 }
 
 static void join_session_flush(void *self)
@@ -288,13 +305,13 @@ static void join_session_flush(void *self)
 
     /* What a key has open now is no longer found by its records: key_still_open(). */
     j->flushed = j->pool.opened;
-    if (j->early.count == 0) {
-        j->open = j->early;
-        j->early = open;
+    if (j->due.count == 0) {
+        j->open = j->due;
+        j->due = open;
         return;
     }
     for (size_t i = 0; i < open.count; i++)
-        session_queue_put(&j->early, &j->pool, open.at[i].session);
+        session_queue_put(&j->due, &j->pool, open.at[i].session);
     session_queue_done(&j->open);
 }
 
@@ -390,8 +407,8 @@ static size_t join_session_pull(void *self, struct result *ret, size_t max, int6
             n += cross_some(j, ret + n, max - n, fuel);
         } else if (j->step == SESSION_ORDER) {
             put_in_order(j, fuel);
-        } else if (j->early.count > 0 || open_is_due(j)) {
-            take_next(j, j->early.count > 0 ? &j->early : &j->open);
+        } else if (j->due.count > 0 || open_is_due(j)) {
+            take_next(j, j->due.count > 0 ? &j->due : &j->open);
             *fuel -= TAKE_FUEL;
         } else {
             break;
@@ -405,17 +422,20 @@ static size_t join_session_pull(void *self, struct result *ret, size_t max, int6
 static bool join_session_has_work(const void *self)
 {
     const struct join_session *j = self;
-    return j->step != SESSION_IDLE || j->spent != SESSION_NONE || j->early.count > 0 ||
+    return j->step != SESSION_IDLE || j->spent != SESSION_NONE || j->due.count > 0 ||
            open_is_due(j);
 }
 
 /* Sessions may stand in the queue by an end that has moved since: then this is a little
- * early. Where very many are due, what comes after them is not known before they are
- * pulled; nobody needs to be woken until then. */
+ * early. Where more are due than a step of time could find, what comes after them is not
+ * known before they are pulled, and nobody needs to be woken until then. */
 static struct stream_time join_session_due(const void *self)
 {
     const struct join_session *j = self;
-    return (struct stream_time){due_at(j, session_queue_after(&j->open, &j->pool, due_last(j)))};
+
+    if (j->open.count == 0 || j->reached.ms == INT64_MAX || open_is_due(j))
+        return STREAM_TIME_MAX;
+    return (struct stream_time){due_at(j, j->open.at[0].last)};
 }
 
 static uint64_t join_session_held(const void *self, enum side side)

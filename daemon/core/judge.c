@@ -144,6 +144,7 @@ static enum verdict key_build(struct judge *j, enum side side, struct batch *b, 
                               struct bytes *ret)
 {
     const struct plan_side *p = &j->plan->side[side];
+    bool null = false;
 
     buf_clear(&j->key);
     expr_memory_reset(j->memory);
@@ -151,10 +152,9 @@ static enum verdict key_build(struct judge *j, enum side side, struct batch *b, 
         struct value v;
         if (!ask(j, side, "key", p->key.items[i].expr, b, row, &v))
             return VERDICT_REJECTED;
-        if (v.null) {
-            *ret = BYTES_NULL;
-            return VERDICT_HOLD;
-        }
+        null |= v.null; /* all are asked: whether one fails is no matter of their order */
+        if (null)
+            continue;
         if (i > 0)
             buf_append_char(&j->key, KEY_SEPARATOR);
         if (p->key_as_double[i])
@@ -163,7 +163,7 @@ static enum verdict key_build(struct judge *j, enum side side, struct batch *b, 
             value_append(&v, &j->key); /* canonical: equal values, equal bytes */
     }
     buf_reserve(&j->key, 1); /* an empty key is not a NULL one */
-    *ret = buf_bytes(&j->key);
+    *ret = null ? BYTES_NULL : buf_bytes(&j->key);
     return VERDICT_HOLD;
 }
 

@@ -3,9 +3,11 @@
 #include "base/mem.h"
 #include "core/pairing.h"
 
-#define LONE_MIN 16
+#define LONE_MIN 2
 /* What it takes to let one go, in units of fuel. */
 #define LONE_FUEL 8
+/* How many are looked at to find the first of those that are not due. */
+#define LONE_LOOKS_MAX 256
 
 static void record_free(struct lone_records *l, struct lone_record *r)
 {
@@ -86,6 +88,29 @@ static struct lone_record *take_first(struct lone_records *l)
         swap(l, at, child);
         at = child;
     }
+}
+
+/* Those below `from` are the top of the heap: what hangs from them is looked at. */
+int64_t lone_first_from(const struct lone_records *l, int64_t from)
+{
+    size_t open[LONE_LOOKS_MAX + 2], count = 0, looks = 0;
+    int64_t first = INT64_MAX;
+
+    if (l->count > 0)
+        open[count++] = 0;
+    while (count > 0) {
+        size_t at = open[--count];
+        int64_t t = l->records[at].time;
+        if (t >= from) {
+            first = t < first ? t : first;
+            continue;
+        }
+        if (++looks > LONE_LOOKS_MAX)
+            return from;
+        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < l->count; child++)
+            open[count++] = child;
+    }
+    return first;
 }
 
 void lone_give_back(struct lone_records *l)

@@ -3,8 +3,6 @@
 #include "base/mem.h"
 
 #define CAPACITY_MIN 8
-/* session_queue_after() passes so many at most: it is asked once a turn. */
-#define PASSED_MAX 32
 
 void session_queue_init(struct session_queue *q)
 {
@@ -99,33 +97,4 @@ bool session_queue_refresh(struct session_queue *q, const struct session_pool *p
     head.last = s->last;
     sink(q, p, head);
     return true;
-}
-
-/* Of the two times, the lower one that is above `last`, if any is. */
-static int64_t lower_above(int64_t last, int64_t a, int64_t b)
-{
-    return b > last && b < a ? b : a;
-}
-
-int64_t session_queue_after(const struct session_queue *q, const struct session_pool *p,
-                            int64_t last)
-{
-    size_t todo[PASSED_MAX + 2] = {0}, n = 1, passed = 0;
-    int64_t lowest = INT64_MAX;
-
-    while (n > 0) {
-        size_t i = todo[--n];
-        if (i >= q->count)
-            continue;
-        if (q->at[i].last > last) {
-            lowest = lower_above(last, lowest, q->at[i].last);
-            continue;
-        }
-        if (++passed > PASSED_MAX)
-            return INT64_MAX;
-        lowest = lower_above(last, lowest, session_at(p, q->at[i].session)->last);
-        todo[n++] = 2 * i + 1;
-        todo[n++] = 2 * i + 2;
-    }
-    return lowest;
 }

@@ -11,7 +11,7 @@ static void side_init(struct watermark_side *s, int64_t delay_ms, int64_t idle_m
     s->delay_ms = delay_ms;
     s->idle_ms = idle_ms;
     s->own = INT64_MIN;
-    s->last_ms = INT64_MIN;
+    s->last_ms = s->busy_ms = s->gone_ms = INT64_MIN;
 }
 
 void watermark_init(struct watermark *w, const int64_t delay_ms[SIDES],
@@ -40,7 +40,9 @@ static void drift(struct watermark *w)
         if (highest > w->reached)
             w->reached = highest;
         w->drifting = true;
-        w->drift_from = w->mono_ms;
+        w->drift_from = w->side[SIDE_LEFT].gone_ms > w->side[SIDE_RIGHT].gone_ms
+                            ? w->side[SIDE_LEFT].gone_ms
+                            : w->side[SIDE_RIGHT].gone_ms;
         w->drift_base = w->reached;
     }
     w->reached = w->drift_base + (w->mono_ms - w->drift_from);
@@ -111,14 +113,40 @@ void watermark_open(struct watermark *w, struct feed *f, enum side side)
     list_link_init(&f->link);
     f->side = side;
     f->highest = f->last_ms = INT64_MIN;
-    f->idle = false;
+    f->unread = f->idle = false;
     list_append(&w->side[side].feeds, &f->link);
+}
+
+static int64_t idle_from(const struct watermark *w, int64_t last_ms, int64_t idle_ms)
+{
+    return (last_ms > w->count_from_ms ? last_ms : w->count_from_ms) + idle_ms;
+}
+
+/* Notes that something becomes due at `at`; what is due but hindered will be looked at
+ * when it is read. */
+static void check_again(struct watermark *w, int64_t at)
+{
+    if (at > w->mono_ms && at < w->check_ms)
+        w->check_ms = at;
+}
+
+/* What kept it and its side from being idle is over. */
+static void look_again(struct watermark *w, struct watermark_side *s, const struct feed *f)
+{
+    s->busy_ms = w->mono_ms;
+    if (s->idle_ms == WATERMARK_NEVER || s->ended)
+        return;
+    if (idle_from(w, f->last_ms, s->idle_ms) <= w->mono_ms)
+        w->check_ms = w->mono_ms;
+    check_again(w, idle_from(w, s->last_ms, s->idle_ms));
 }
 
 void watermark_close(struct watermark *w, struct feed *f)
 {
     list_remove(&f->link);
     side_anew(&w->side[f->side]);
+    if (f->unread)
+        look_again(w, &w->side[f->side], f);
     go_on(w);
 }
 
@@ -130,6 +158,7 @@ void watermark_never_idle(struct watermark *w, enum side side)
 void watermark_end(struct watermark *w, enum side side)
 {
     w->side[side].ended = true;
+    w->side[side].gone_ms = w->mono_ms;
     go_on(w);
 }
 
@@ -169,18 +198,22 @@ void watermark_count_anew(struct watermark *w, struct mono_time now)
     w->check_ms = now.ms;
 }
 
-static int64_t idle_from(const struct watermark *w, int64_t last_ms, int64_t idle_ms)
+void watermark_unread(struct watermark *w, struct feed *f)
 {
-    return (last_ms > w->count_from_ms ? last_ms : w->count_from_ms) + idle_ms;
+    (void)w;
+    f->unread = true;
 }
 
-/* Notes that something becomes due at `at`; what is due but hindered, a moment later. */
-static void check_again(struct watermark *w, int64_t at)
+void watermark_read(struct watermark *w, struct feed *f, bool held)
 {
-    if (at <= w->mono_ms)
-        at = w->mono_ms + 1;
-    if (at < w->check_ms)
-        w->check_ms = at;
+    struct watermark_side *s = &w->side[f->side];
+
+    if (!f->unread)
+        return;
+    f->unread = false;
+    if (held)
+        f->last_ms = s->last_ms = w->mono_ms;
+    look_again(w, s, f);
 }
 
 /* Returns whether it has become idle. */
@@ -211,10 +244,12 @@ static void look_at_side(struct watermark *w, struct watermark_side *s)
         side_anew(s);
     if (s->idle)
         return;
-    if (w->mono_ms >= from && !unread)
-        s->idle = true;
-    else
+    if (w->mono_ms < from || unread) {
         check_again(w, from);
+        return;
+    }
+    s->idle = true;
+    s->gone_ms = from > s->busy_ms ? from : s->busy_ms;
 }
 
 void watermark_clock(struct watermark *w, struct mono_time now)

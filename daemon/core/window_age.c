@@ -34,10 +34,8 @@ struct window_turn window_age_next_window(const struct window_age *a, const stru
     return turn;
 }
 
-static void take_lone(const struct window_age *a, struct window_turn *turn)
+static void take_lone(struct window_turn *turn, int64_t t)
 {
-    int64_t t = lone_first(&a->lone);
-
     if (t != INT64_MAX)
         take_earlier(turn, WORK_LONE, t + 1, t + 1);
 }
@@ -46,7 +44,7 @@ struct window_turn window_age_turn(const struct window_age *a, const struct plan
 {
     struct window_turn turn = window_age_next_window(a, plan, a->fired, a->closed);
 
-    take_lone(a, &turn);
+    take_lone(&turn, lone_first(&a->lone));
     if (turn.instant > now)
         turn.work = WORK_NONE;
     return turn;
@@ -58,8 +56,7 @@ int64_t window_age_due(const struct window_age *a, const struct plan *plan, int6
     struct window_turn turn = window_age_next_window(a, plan, a->fired > now ? a->fired : now,
                                                      a->closed > closes ? a->closed : closes);
 
-    if (lone_first(&a->lone) >= now) /* else it is due already */
-        take_lone(a, &turn);
+    take_lone(&turn, lone_first_from(&a->lone, now));
     return turn.instant;
 }
 

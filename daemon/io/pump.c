@@ -67,7 +67,7 @@ void pump_ready(struct pump *p, struct source *s)
         replay_ready(&p->replay, s);
         return;
     }
-    s->feed.unread = true;
+    engine_feed_unread(p->engine, &s->feed);
     if (!list_linked(&s->ready_link))
         list_append(&p->ready, &s->ready_link);
     if (!may_take(p, s))
@@ -222,7 +222,8 @@ static void read_shared(struct pump *p, struct source *s, int64_t *fuel)
 static void source_work(struct pump *p, struct source *s, int64_t *fuel)
 {
     list_remove(&s->ready_link);
-    s->feed.unread = false;
+    engine_feed_read(p->engine, &s->feed, s->held);
+    s->held = false;
     *fuel -= READ_FUEL;
     if (s->backlog || s->end != INPUT_GOES_ON)
         feed_tail(p, s, clock_now(p->clock), fuel);
@@ -275,16 +276,14 @@ void pump_tell_ends(struct pump *p)
 
 /* --- a turn --- */
 
-static void note_hold(struct pump *p)
+static void note_holds(struct pump *p)
 {
-    bool holds = pump_holds(p);
-
-    if (holds && p->held_since_ms == 0) {
-        p->held_since_ms = clock_mono().ms;
-    } else if (!holds && p->held_since_ms != 0) {
+    if (!pump_holds(p))
         p->held_since_ms = 0;
-        engine_count_idle_anew(p->engine, clock_mono());
-    }
+    else if (p->held_since_ms == 0)
+        p->held_since_ms = clock_mono().ms;
+    LIST_EACH (&p->ready, struct source, ready_link, s)
+        s->held |= !may_take(p, s);
 }
 
 void pump_turn(struct pump *p)
@@ -302,7 +301,7 @@ void pump_turn(struct pump *p)
         read_sources(p, &fuel);
     pump_tell_ends(p);
     output_commit(&p->outputs[OUTPUT_RESULTS]);
-    note_hold(p);
+    note_holds(p);
 }
 
 uint64_t pump_forget_results(struct pump *p, bool *ret_all)

@@ -8,10 +8,11 @@
 void replay_ready(struct replay *r, struct source *s)
 {
     struct replay_side *side = &r->side[s->input->side];
+    struct pump *p = s->input->pump;
 
     side->source = s;
     side->dry = false;
-    s->feed.unread = true;
+    engine_feed_unread(p->engine, &s->feed);
     source_unwatch(s);
 }
 
@@ -45,7 +46,7 @@ static bool read_more(struct pump *p, enum side side)
     if (got > 0 || s->end != INPUT_GOES_ON)
         return true;
     r->dry = true;
-    s->feed.unread = false;
+    engine_feed_read(p->engine, &s->feed, true); /* it may have waited for its turn */
     source_watch(s);
     return false;
 }

@@ -40,13 +40,17 @@ void engine_advance(struct engine *e, struct stream_time now);
  * time that moves with the clock, follow from it. Nothing to do in processing time. */
 void engine_watch(struct engine *e, struct mono_time now);
 
-/* The ready line was written, or inputs that were held back are read again. */
+/* The ready line was written: from now on idle time counts. */
 void engine_count_idle_anew(struct engine *e, struct mono_time now);
 
 /* A connection of `side`: its records carry it in batch.feed. Belongs to the caller,
- * who closes it before it goes; rules: core/watermark.h. `unread` is the caller's to set. */
+ * who closes it before it goes; rules: core/watermark.h. */
 void engine_feed_open(struct engine *e, struct feed *f, enum side side);
 void engine_feed_close(struct engine *e, struct feed *f);
+/* It has, or may have, something that is not read yet: it cannot become idle. */
+void engine_feed_unread(struct engine *e, struct feed *f);
+/* Now it was read; `held`: it had been held back, so its idle time counts anew. */
+void engine_feed_read(struct engine *e, struct feed *f, bool held);
 /* The side is a regular file: never idle. */
 void engine_never_idle(struct engine *e, enum side side);
 

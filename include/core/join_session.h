@@ -10,9 +10,9 @@
  * end, then of opening: their chains are put in order (core/session_order) and crossed
  * (core/cross). Rules: semantics.md sections 2 and 5b.
  *
- * A due session stays in the tree of its key until somebody looks there: the trees, like
- * the queue, are put right by those who need them and never by a step of time, which may
- * make a million sessions due at once.
+ * A due session stays in the tree of its key until somebody looks there, and in the queue
+ * of the open ones until a pull, or one of a few steps of time, comes to it: one step may
+ * make a million sessions due.
  */
 #ifndef CORE_JOIN_SESSION_H
 #define CORE_JOIN_SESSION_H
@@ -41,10 +41,10 @@ struct join_session {
     int64_t hold_ms; /* from a session's last record until it is due */
     struct arena records[SIDES];
     struct session_pool pool;
-    struct keyed_table keys;    /* of struct session_key */
-    struct session_queue open;  /* due when their time has come ... */
-    struct session_queue early; /* ... and before: those of a flush ... */
-    uint64_t flushed;           /* ... all that were opened before this one */
+    struct keyed_table keys;   /* of struct session_key */
+    struct session_queue open; /* by their time */
+    struct session_queue due;  /* those of a flush, and those that steps of time have found */
+    uint64_t flushed;          /* all that were opened before this one are due */
 
     /* the walk */
     enum session_step step;

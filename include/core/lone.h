@@ -45,6 +45,10 @@ static inline int64_t lone_first(const struct lone_records *l)
     return l->count == 0 ? INT64_MAX : l->records[0].time;
 }
 
+/* The lowest time at or above `from`; INT64_MAX: none. Where many are below, it may be
+ * `from` itself, though none is of that time: to find out would take too long. */
+int64_t lone_first_from(const struct lone_records *l, int64_t from);
+
 /* As engine_pull(), of those whose time is at or below `until`. What earlier results
  * pointed at must have been given back: lone_give_back(). */
 size_t lone_pull(struct lone_records *l, const struct plan *plan, struct books *books,

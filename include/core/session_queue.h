@@ -47,9 +47,4 @@ void session_queue_drop(struct session_queue *q, const struct session_pool *p);
  * where it belongs. */
 bool session_queue_refresh(struct session_queue *q, const struct session_pool *p);
 
-/* The lowest time above `last` by which a session stands in it, or would if it were put
- * right; INT64_MAX: there is none, or too many have to be passed to find out. */
-int64_t session_queue_after(const struct session_queue *q, const struct session_pool *p,
-                            int64_t last);
-
 #endif

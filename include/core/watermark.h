@@ -9,8 +9,8 @@
  * its own records, and from then on moves with the monotonic clock. The rules are
  * semantics.md section 1's.
  *
- * Idle time counts only while a feed is read and nothing is found: whoever reads marks
- * those feeds that have something unread, and says when a hold is over.
+ * Idle time counts only while a feed is read and nothing is found: whoever reads says
+ * which feeds have something unread, and when they are read again.
  */
 #ifndef CORE_WATERMARK_H
 #define CORE_WATERMARK_H
@@ -28,7 +28,7 @@ struct feed {
     enum side side;
     int64_t highest; /* time seen; INT64_MIN: none yet */
     int64_t last_ms; /* monotonic: of its last record */
-    bool unread;     /* something has arrived, or may have, that was not read: never idle */
+    bool unread;     /* watermark_unread() */
     bool idle;
 };
 
@@ -40,6 +40,8 @@ struct watermark_side {
     int64_t others;       /* the lowest of all feeds that count but `pushing`; INT64_MAX: none */
     struct feed *pushing; /* whose records come at the moment */
     int64_t last_ms;      /* monotonic: of its last record */
+    int64_t busy_ms;      /* monotonic: until then something was unread */
+    int64_t gone_ms;      /* monotonic: when it became idle, or ended */
     bool idle, ended;
 };
 #define WATERMARK_NEVER (-1)
@@ -59,13 +61,18 @@ struct watermark {
 void watermark_init(struct watermark *w, const int64_t delay_ms[SIDES],
                     const int64_t idle_ms[SIDES]);
 
-/* The ready line, or the end of a hold: idle time counts anew from now. */
+/* The ready line: idle time counts from now. */
 void watermark_count_anew(struct watermark *w, struct mono_time now);
 
 void watermark_open(struct watermark *w, struct feed *f, enum side side);
 void watermark_close(struct watermark *w, struct feed *f);
 void watermark_never_idle(struct watermark *w, enum side side); /* a regular file */
 void watermark_end(struct watermark *w, enum side side);
+
+/* Something has arrived, or may have, that is not read yet: the feed cannot become idle. */
+void watermark_unread(struct watermark *w, struct feed *f);
+/* Now it was read. If it had been held back, idle time counts anew, for it and its side. */
+void watermark_read(struct watermark *w, struct feed *f, bool held);
 
 /* A record of time `t` came from `f`: its side is not idle, and time may go on. */
 void watermark_record(struct watermark *w, struct feed *f, int64_t t);

@@ -36,6 +36,7 @@ struct source {
     char *peer;              /* owned; for messages */
     struct decoder *decoder; /* owned */
     struct feed feed;        /* what the engine knows of it */
+    bool held;               /* back, since it had something to read */
     struct buf tail;         /* read, not consumed */
     bool backlog;            /* the tail may hold whole rows: the engine refused some */
     bool looked_at;          /* its first bytes, for another protocol's */

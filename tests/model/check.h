@@ -9,7 +9,8 @@
 #include "base/buf.h"
 #include "scene.h"
 
-/* False: ret_why says how they differ, and at which event. */
-bool check_scene(const struct scene *scene, struct buf *ret_why);
+/* False: ret_why says how they differ, and at which event. `sabotage`: the rule that the
+ * reference breaks on purpose, enum ref_sabotage; 0: none. */
+bool check_scene(const struct scene *scene, int sabotage, struct buf *ret_why);
 
 #endif

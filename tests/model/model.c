@@ -1,12 +1,17 @@
 /*
  * The model test: random joins against a reference in nested loops.
  *
- *     model [--plans N] [--seed S]
+ *     model [--plans N] [--seed S] [--long] [--brief] [--match M]
+ *           [--sabotage N | all]
  *
- * Plan i is made from seed S + i alone. Plans run in a process of their own, so
- * that an assertion, a sanitizer's report or an endless loop are failures like
- * any other: the scene is made smaller while it still fails, and printed as a
+ * Plan i is made from seed S + i alone; --long: with ten times as many events;
+ * --brief: a failure is told as it is; --match: plans of other matches are passed over. Plans run
+ * in a process of their own, so that an assertion, a sanitizer's report or an endless loop are
+ * failures like any other: the scene is made smaller while it still fails, and printed as a
  * scenario script.
+ *
+ * --sabotage: the reference breaks rule N (enum ref_sabotage) on purpose, and that has to be
+ * noticed within so many plans. That is the test of this test.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,29 +31,45 @@
 #define SECONDS_A_TRIAL 3  /* the same for one of a few hundred events */
 #define SECONDS_SHRINK  60 /* then it is small enough */
 #define PROGRESS_EVERY  100000
+#define LONG            10
 
 /* Shared with the process that runs the plans: which one is at hand. */
 static uint64_t *progress;
 
 static time_t shrink_until;
 
+static struct {
+    uint64_t seed, plans;
+    int size;          /* of scenes */
+    int sabotage;      /* of the reference */
+    bool all;          /* kinds of it, one after the other */
+    bool brief;        /* failures are not made smaller, and no story is written */
+    const char *match; /* NULL: all */
+} options = {.plans = PLANS_DEFAULT, .size = 1};
+
+static bool is_wanted(const struct scene *scene)
+{
+    static const char *const matches[] = {"tumbling", "sliding", "session", "interval"};
+    return options.match == NULL || strcmp(options.match, matches[scene->plan.match]) == 0;
+}
+
 static bool run_scene(const struct scene *scene, unsigned seconds, bool tell)
 {
     struct buf why = BUF_EMPTY;
     alarm(seconds);
-    bool fine = check_scene(scene, &why);
+    bool fine = check_scene(scene, options.sabotage, &why);
     if (!fine && tell)
         printf("  %s\n", buf_text(&why));
     buf_done(&why);
     return fine;
 }
 
-static void run_plans(uint64_t seed, uint64_t plans)
+static void run_plans(void)
 {
-    for (uint64_t i = 0; i < plans; i++) {
+    for (uint64_t i = 0; i < options.plans; i++) {
         *progress = i;
-        struct scene scene = scene_random(seed + i);
-        bool fine = run_scene(&scene, SECONDS_A_PLAN, false);
+        struct scene scene = scene_random(options.seed + i, options.size);
+        bool fine = !is_wanted(&scene) || run_scene(&scene, SECONDS_A_PLAN, false);
         scene_done(&scene);
         if (!fine)
             _exit(1);
@@ -95,14 +116,15 @@ static bool fails_in_time(const struct scene *scene)
 static void tell_failure(struct scene *scene)
 {
     struct buf story = BUF_EMPTY;
-    printf("model: plan of seed %" PRIu64 " fails (model --seed %" PRIu64 " --plans 1)\n",
-           scene->seed, scene->seed);
+    printf("model: plan of seed %" PRIu64 " fails (model --seed %" PRIu64 " --plans 1%s)\n",
+           scene->seed, scene->seed, options.size > 1 ? " --long" : "");
     if (!fails(scene)) {
         printf("model: but not when it runs alone\n");
         return;
     }
     shrink_until = time(NULL) + SECONDS_SHRINK;
-    shrink(scene, fails_in_time);
+    if (!options.brief)
+        shrink(scene, fails_in_time);
     pid_t child = start();
     if (child == 0) {
         run_scene(scene, SECONDS_A_PLAN, true);
@@ -111,31 +133,78 @@ static void tell_failure(struct scene *scene)
     }
     if (!ends_well(child))
         printf("  it ends the process\n");
-    story_write(scene, &story);
-    printf("\n%s", buf_text(&story));
+    if (!options.brief) {
+        story_write(scene, &story);
+        printf("\n%s", buf_text(&story));
+    }
     buf_done(&story);
 }
 
-static bool read_arguments(int argc, char **argv, uint64_t *seed, uint64_t *plans)
+static bool read_option(const char *name, const char *value)
 {
-    for (int i = 1; i < argc; i += 2) {
-        if (i + 1 == argc)
-            return false;
-        if (strcmp(argv[i], "--seed") == 0)
-            *seed = strtoull(argv[i + 1], NULL, 10);
-        else if (strcmp(argv[i], "--plans") == 0)
-            *plans = strtoull(argv[i + 1], NULL, 10);
+    if (value == NULL)
+        return false;
+    if (strcmp(name, "--seed") == 0)
+        options.seed = strtoull(value, NULL, 10);
+    else if (strcmp(name, "--plans") == 0)
+        options.plans = strtoull(value, NULL, 10);
+    else if (strcmp(name, "--match") == 0)
+        options.match = value;
+    else if (strcmp(name, "--sabotage") == 0 && strcmp(value, "all") == 0)
+        options.all = true;
+    else if (strcmp(name, "--sabotage") == 0)
+        options.sabotage = atoi(value);
+    else
+        return false;
+    return true;
+}
+
+static bool read_arguments(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--long") == 0)
+            options.size = LONG;
+        else if (strcmp(argv[i], "--brief") == 0)
+            options.brief = true;
+        else if (read_option(argv[i], i + 1 < argc ? argv[i + 1] : NULL))
+            i++;
         else
             return false;
     }
     return true;
 }
 
+/* In a process of their own; true: all of them are as they should be. */
+static bool all_fine(void)
+{
+    pid_t child = start();
+    if (child == 0) {
+        run_plans();
+        exit(0);
+    }
+    return ends_well(child);
+}
+
+/* Each broken rule is noticed. */
+static int sabotage_all(void)
+{
+    int unnoticed = 0;
+    for (int rule = 1; rule < REF_SABOTAGES; rule++) {
+        options.sabotage = rule;
+        bool noticed = !all_fine();
+        printf("model: sabotage %d is %s %" PRIu64 "\n", rule,
+               noticed ? "noticed in plan" : "NOT NOTICED in plans up to", *progress);
+        unnoticed += !noticed;
+    }
+    return unnoticed == 0 ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
-    uint64_t seed = (uint64_t)time(NULL) * 1000003 + (uint64_t)getpid(), plans = PLANS_DEFAULT;
-    if (!read_arguments(argc, argv, &seed, &plans)) {
-        fprintf(stderr, "usage: model [--plans N] [--seed S]\n");
+    options.seed = (uint64_t)time(NULL) * 1000003 + (uint64_t)getpid();
+    if (!read_arguments(argc, argv)) {
+        fprintf(stderr, "usage: model [--plans N] [--seed S] [--long] [--brief] [--match M]\n"
+                        "             [--sabotage N | --sabotage all]\n");
         return 64;
     }
     progress =
@@ -144,15 +213,12 @@ int main(int argc, char **argv)
         perror("mmap");
         return 1;
     }
-    printf("model: seed %" PRIu64 ", %" PRIu64 " plans\n", seed, plans);
-    pid_t child = start();
-    if (child == 0) {
-        run_plans(seed, plans);
+    printf("model: seed %" PRIu64 ", %" PRIu64 " plans\n", options.seed, options.plans);
+    if (options.all)
+        return sabotage_all();
+    if (all_fine())
         return 0;
-    }
-    if (ends_well(child))
-        return 0;
-    struct scene scene = scene_random(seed + *progress);
+    struct scene scene = scene_random(options.seed + *progress, options.size);
     tell_failure(&scene);
     scene_done(&scene);
     return 1;

@@ -1,30 +1,9 @@
 #include "reference.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum fate { REJECTED, FILTERED, HELD, MATCHED, UNMATCHED };
-
-struct kept {
-    struct ref_record record;
-    long long start; /* of its window */
-    enum fate fate;
-    bool grouped; /* its key's results have been made */
-    bool had_match;
-};
-
-struct reference {
-    struct ref_plan plan;
-    struct kept *kept; /* owned; all records, in order of arrival */
-    size_t kept_count, kept_capacity;
-    struct ref_result *results; /* owned */
-    size_t result_count, result_capacity;
-    int groups;
-    bool any_time;
-    long long now; /* the time reached, if any */
-    bool ended[2];
-};
+#include "reference_parts.h"
 
 struct reference *ref_new(const struct ref_plan *plan)
 {
@@ -32,6 +11,10 @@ struct reference *ref_new(const struct ref_plan *plan)
     if (r == NULL)
         abort();
     r->plan = *plan;
+    if (ref_broken(r, REF_NO_GRACE))
+        r->plan.grace = 0;
+    r->texts = ref_texts_new();
+    ref_time_init(r);
     return r;
 }
 
@@ -39,12 +22,17 @@ void ref_free(struct reference *r)
 {
     if (r == NULL)
         return;
+    ref_texts_free(r->texts);
     free(r->kept);
+    free(r->stays);
+    free(r->windows);
+    free(r->sessions);
     free(r->results);
+    free(r->lates);
     free(r);
 }
 
-static void *room_for_one(void *list, size_t count, size_t *capacity, size_t size)
+void *ref_room_for_one(void *list, size_t count, size_t *capacity, size_t size)
 {
     if (count < *capacity)
         return list;
@@ -55,196 +43,255 @@ static void *room_for_one(void *list, size_t count, size_t *capacity, size_t siz
     return list;
 }
 
-/* --- the rules --- */
+/* --- records to each other --- */
 
-/* start = t - floormod(t - offset, size) */
-static long long window_start(const struct ref_plan *p, long long t)
+bool ref_is_padded(const struct reference *r, enum ref_side side)
 {
-    long long rest = (t - p->offset) % p->size;
-    if (rest < 0)
-        rest += p->size;
-    return t - rest;
-}
-
-static bool is_padded(const struct ref_plan *p, enum ref_side side)
-{
+    enum ref_type type = r->plan.type;
     if (side == REF_SIDE_LEFT)
-        return p->type == REF_LEFT || p->type == REF_FULL || p->type == REF_ANTI;
-    return p->type == REF_RIGHT || p->type == REF_FULL;
+        return type == REF_LEFT || type == REF_FULL || type == REF_ANTI;
+    return type == REF_RIGHT || type == REF_FULL;
 }
 
-static bool key_is_null(const struct ref_plan *p, const struct ref_record *a)
+bool ref_is_one_sided(const struct reference *r)
 {
-    for (int i = 0; i < p->keys; i++)
-        if (a->key[i].kind == REF_NULL)
-            return true;
-    return false;
+    return r->plan.type == REF_SEMI || r->plan.type == REF_ANTI;
 }
 
-static double as_real(const struct ref_value *v)
+static double real_of(const struct ref_value *v)
 {
     return v->kind == REF_WHOLE ? (double)v->whole : v->real;
 }
 
 /* bigint and double compare as double. */
-static bool keys_equal(const struct ref_plan *p, const struct ref_record *a,
-                       const struct ref_record *b)
+static bool values_equal(const struct ref_value *x, const struct ref_value *y, bool as_real)
 {
-    if (key_is_null(p, a) || key_is_null(p, b))
+    if (x->kind == REF_NULL || y->kind == REF_NULL)
+        return x->kind == y->kind;
+    if (x->kind == REF_TEXT)
+        return strcmp(x->text, y->text) == 0;
+    return as_real ? real_of(x) == real_of(y) : x->whole == y->whole;
+}
+
+/* NULL equals nothing. */
+bool ref_keys_equal(const struct reference *r, const struct ref_kept *a, const struct ref_kept *b)
+{
+    if ((a->key_is_null || b->key_is_null) && !ref_broken(r, REF_NULLS_ARE_EQUAL))
         return false;
-    for (int i = 0; i < p->keys; i++) {
-        const struct ref_value *x = &a->key[i], *y = &b->key[i];
-        bool equal = x->kind == REF_TEXT ? strcmp(x->text, y->text) == 0
-                     : p->key_is_real[i] ? as_real(x) == as_real(y)
-                                         : x->whole == y->whole;
-        if (!equal)
+    for (int i = 0; i < r->plan.keys; i++)
+        if (!values_equal(&a->key[i], &b->key[i], r->plan.key_is_real[i]))
             return false;
-    }
     return true;
 }
 
-static bool on_is_true(const struct ref_plan *p, const struct ref_record *left,
-                       const struct ref_record *right)
+bool ref_on(struct reference *r, const struct ref_kept *left, const struct ref_kept *right)
 {
-    if (p->on == REF_NOBODY)
+    struct ref_view view = {
+        .record = {&left->record, &right->record},
+        .time = {left->time, right->time},
+    };
+    struct ref_value v;
+    if (r->plan.on == REF_NOBODY)
         return true;
-    return (p->on == REF_SIDE_LEFT ? left : right)->on == REF_TRUE;
+    if (!ref_evaluate(&r->plan, r->plan.on, &view, r->texts, &v)) {
+        if (!ref_broken(r, REF_FAILED_UNTOLD))
+            ref_add(r, REF_FAILED, left, right);
+        return false;
+    }
+    if (v.kind == REF_NULL)
+        return ref_broken(r, REF_UNKNOWN_IS_TRUE);
+    return v.whole != 0;
 }
 
-/* --- a window fires --- */
+/* --- results and fates --- */
 
-static void add_result(struct reference *r, enum ref_kind kind, const struct kept *left,
-                       const struct kept *right)
+void ref_next_section(struct reference *r)
 {
-    long long start = (left != NULL ? left : right)->start;
+    r->section++;
+    r->group++;
+}
+
+void ref_next_group(struct reference *r)
+{
+    r->group++;
+}
+
+void ref_bounds(struct reference *r, long long start, long long end)
+{
+    r->windowed = true;
+    r->start = start;
+    r->end = end;
+}
+
+void ref_no_bounds(struct reference *r)
+{
+    r->windowed = false;
+    r->start = r->end = 0;
+}
+
+void ref_add(struct reference *r, enum ref_kind kind, const struct ref_kept *left,
+             const struct ref_kept *right)
+{
     r->results =
-        room_for_one(r->results, r->result_count, &r->result_capacity, sizeof(*r->results));
+        ref_room_for_one(r->results, r->result_count, &r->result_capacity, sizeof(*r->results));
     r->results[r->result_count++] = (struct ref_result){
         .kind = kind,
-        .start = start,
-        .end = start + r->plan.size,
-        .group = r->groups,
+        .windowed = r->windowed,
+        .start = r->start,
+        .end = r->end,
+        .section = r->section,
+        .group = r->group,
         .left = left == NULL ? REF_NOBODY : left->record.id,
         .right = right == NULL ? REF_NOBODY : right->record.id,
+        .left_time = left == NULL ? 0 : left->time,
+        .right_time = right == NULL ? 0 : right->time,
     };
 }
 
-/* Is `k` in the window, of that side, and of the same key as `first`? A NULL key is like no other.
- */
-static bool in_group(const struct reference *r, const struct kept *k, const struct kept *first,
-                     enum ref_side side)
+void ref_pad(struct reference *r, const struct ref_kept *k)
 {
-    if (k->fate != HELD || k->record.side != side || k->start != first->start)
-        return false;
-    return k == first || keys_equal(&r->plan, &k->record, &first->record);
-}
-
-/* All that becomes of one left record, given the right ones of its key. */
-static void join_left(struct reference *r, struct kept *left, const struct kept *first)
-{
-    bool stops_at_first = r->plan.type == REF_SEMI || r->plan.type == REF_ANTI;
-    for (size_t i = 0; i < r->kept_count; i++) {
-        struct kept *right = &r->kept[i];
-        if (!in_group(r, right, first, REF_SIDE_RIGHT) ||
-            !on_is_true(&r->plan, &left->record, &right->record))
-            continue;
-        left->had_match = right->had_match = true;
-        if (r->plan.type == REF_SEMI)
-            add_result(r, REF_SEMI_ROW, left, NULL);
-        if (stops_at_first)
-            return;
-        add_result(r, REF_PAIR, left, right);
+    enum ref_side side = k->record.side;
+    if (!ref_is_padded(r, side))
+        return;
+    for (int times = ref_broken(r, REF_PADS_TWICE) ? 2 : 1; times > 0; times--) {
+        if (side == REF_SIDE_RIGHT)
+            ref_add(r, REF_PADDED_RIGHT, NULL, k);
+        else
+            ref_add(r, r->plan.type == REF_ANTI ? REF_ANTI_ROW : REF_PADDED_LEFT, k, NULL);
     }
-    if (!left->had_match && is_padded(&r->plan, REF_SIDE_LEFT))
-        add_result(r, r->plan.type == REF_ANTI ? REF_ANTI_ROW : REF_PADDED_LEFT, left, NULL);
 }
 
-/* Left-major, in order of arrival; then the right records that found nobody. */
-static void join_group(struct reference *r, const struct kept *first)
+void ref_has_matched(struct ref_kept *k)
 {
-    for (size_t i = 0; i < r->kept_count; i++)
-        if (in_group(r, &r->kept[i], first, REF_SIDE_LEFT)) {
-            r->kept[i].grouped = true;
-            join_left(r, &r->kept[i], first);
-        }
-    for (size_t i = 0; i < r->kept_count; i++)
-        if (in_group(r, &r->kept[i], first, REF_SIDE_RIGHT)) {
-            r->kept[i].grouped = true;
-            if (!r->kept[i].had_match && is_padded(&r->plan, REF_SIDE_RIGHT))
-                add_result(r, REF_PADDED_RIGHT, NULL, &r->kept[i]);
-        }
-    r->groups++;
+    k->fate = REF_MATCHED;
 }
 
-static void fire(struct reference *r, long long start)
+void ref_has_left(struct ref_kept *k)
 {
-    for (size_t i = 0; i < r->kept_count; i++)
-        if (r->kept[i].fate == HELD && r->kept[i].start == start && !r->kept[i].grouped)
-            join_group(r, &r->kept[i]);
-    for (size_t i = 0; i < r->kept_count; i++)
-        if (r->kept[i].fate == HELD && r->kept[i].start == start)
-            r->kept[i].fate = r->kept[i].had_match ? MATCHED : UNMATCHED;
+    k->stored = false;
+    if (k->fate == REF_HELD)
+        k->fate = REF_UNMATCHED;
 }
 
-/* A record of the first window that is open; NULL: none is. */
-static const struct kept *first_held(const struct reference *r)
+void ref_is_late(struct reference *r, struct ref_kept *k)
 {
-    const struct kept *first = NULL;
-    for (size_t i = 0; i < r->kept_count; i++)
-        if (r->kept[i].fate == HELD && (first == NULL || r->kept[i].start < first->start))
-            first = &r->kept[i];
-    return first;
-}
-
-bool ref_due(const struct reference *r, long long *ret_end)
-{
-    const struct kept *first = first_held(r);
-    if (first == NULL)
-        return false;
-    *ret_end = first->start + r->plan.size;
-    return true;
+    k->fate = REF_IS_LATE;
+    r->lates = ref_room_for_one(r->lates, r->late_count, &r->late_capacity, sizeof(*r->lates));
+    r->lates[r->late_count++] = k->record.id;
 }
 
 /* --- what comes --- */
 
-void ref_time(struct reference *r, long long now)
+void ref_advance(struct reference *r)
 {
-    long long end;
-    if (r->any_time && now <= r->now)
-        return;
-    r->any_time = true;
-    r->now = now;
-    while (ref_due(r, &end) && end <= now)
-        fire(r, end - r->plan.size);
+    switch (r->plan.match) {
+    case REF_TUMBLING:
+    case REF_SLIDING:
+        ref_window_advance(r);
+        break;
+    case REF_SESSION:
+        ref_session_advance(r);
+        break;
+    case REF_INTERVAL:
+        ref_interval_advance(r);
+        break;
+    }
 }
 
-static enum fate judge(const struct reference *r, const struct ref_record *record)
+/* NULL, unreadable, or too far ahead of the machine's clock. */
+static bool time_is_bad(const struct reference *r, const struct ref_record *record)
 {
+    long long ahead = r->plan.max_ahead[record->side];
+    if (!record->timed)
+        return true;
+    return ahead != REF_OFF && !ref_broken(r, REF_ANY_TIME_IS_BELIEVED) &&
+           record->time > r->wall + ahead;
+}
+
+/* False: its fate is known. */
+static bool passes_where(struct reference *r, struct ref_kept *k)
+{
+    struct ref_view view = {.record = {NULL, NULL}};
+    struct ref_value v;
+    int where = r->plan.where[k->record.side];
+    view.record[k->record.side] = &k->record;
+    if (where == REF_NOBODY)
+        return true;
+    if (!ref_evaluate(&r->plan, where, &view, r->texts, &v)) {
+        k->fate = REF_REJECTED;
+        return false;
+    }
+    if (v.kind == REF_NULL || v.whole == 0) {
+        k->fate = REF_FILTERED;
+        return false;
+    }
+    return true;
+}
+
+/* The same. A NULL key that will not be padded is unmatched on arrival. */
+static bool has_key(struct reference *r, struct ref_kept *k)
+{
+    struct ref_view view = {.record = {NULL, NULL}};
+    enum ref_side side = k->record.side;
+    view.record[side] = &k->record;
+    for (int i = 0; i < r->plan.keys; i++) {
+        if (!ref_evaluate(&r->plan, r->plan.key[side][i], &view, r->texts, &k->key[i])) {
+            k->fate = REF_REJECTED;
+            return false;
+        }
+        k->key_is_null = k->key_is_null || k->key[i].kind == REF_NULL;
+    }
+    if (k->key_is_null && !ref_is_padded(r, side) && !ref_broken(r, REF_NULLS_ARE_EQUAL)) {
+        k->fate = REF_UNMATCHED;
+        return false;
+    }
+    return true;
+}
+
+static void take_kept(struct reference *r, size_t kept)
+{
+    switch (r->plan.match) {
+    case REF_TUMBLING:
+    case REF_SLIDING:
+        ref_window_take(r, kept);
+        break;
+    case REF_SESSION:
+        ref_session_take(r, kept);
+        break;
+    case REF_INTERVAL:
+        ref_interval_take(r, kept);
+        break;
+    }
+}
+
+/* In the order of section 1: readable, timestamp, time goes on, where, key, late or not. */
+void ref_take(struct reference *r, const struct ref_record *record)
+{
+    size_t at = r->kept_count;
+    r->kept = ref_room_for_one(r->kept, r->kept_count, &r->kept_capacity, sizeof(*r->kept));
+    struct ref_kept *k = &r->kept[r->kept_count++];
+    *k = (struct ref_kept){.record = *record, .time = r->time, .fate = REF_REJECTED};
     if (record->bad)
-        return REJECTED;
-    if (r->plan.where[record->side] && record->where != REF_TRUE)
-        return FILTERED;
-    if (key_is_null(&r->plan, record) && !is_padded(&r->plan, record->side))
-        return UNMATCHED;
-    return HELD;
+        return;
+    bool sooner = ref_broken(r, REF_FILTERED_MOVES_NO_TIME);
+    if (r->plan.event_time) {
+        if (time_is_bad(r, record))
+            return;
+        k->time = record->time;
+        if (sooner && !passes_where(r, k))
+            return;
+        ref_time_record(r, record);
+    }
+    if (!passes_where(r, k) || !has_key(r, k))
+        return;
+    k->fate = REF_HELD;
+    take_kept(r, at);
 }
 
-void ref_take(struct reference *r, const struct ref_record *record, long long now)
+void ref_show(struct reference *r, const struct ref_record *record)
 {
-    ref_time(r, now);
-    r->kept = room_for_one(r->kept, r->kept_count, &r->kept_capacity, sizeof(*r->kept));
-    r->kept[r->kept_count++] = (struct kept){
-        .record = *record,
-        .start = window_start(&r->plan, r->now),
-        .fate = judge(r, record),
-    };
-}
-
-void ref_end(struct reference *r, enum ref_side side)
-{
-    r->ended[side] = true;
-    if (r->ended[REF_SIDE_LEFT] && r->ended[REF_SIDE_RIGHT])
-        ref_time(r, LLONG_MAX);
+    if (!record->bad && !time_is_bad(r, record))
+        ref_time_record(r, record);
 }
 
 /* --- what is known --- */
@@ -257,17 +304,38 @@ const struct ref_result *ref_results(const struct reference *r, size_t *ret_coun
 
 struct ref_books ref_books(const struct reference *r, enum ref_side side)
 {
-    struct ref_books b = {0};
+    struct ref_books b = {.late_windows = r->late_windows[side]};
     for (size_t i = 0; i < r->kept_count; i++) {
-        const struct kept *k = &r->kept[i];
+        const struct ref_kept *k = &r->kept[i];
         if (k->record.side != side)
             continue;
         b.received++;
-        b.rejected += k->fate == REJECTED;
-        b.filtered += k->fate == FILTERED;
-        b.matched += k->fate == MATCHED;
-        b.unmatched += k->fate == UNMATCHED;
-        b.held += k->fate == HELD;
+        b.rejected += k->fate == REF_REJECTED;
+        b.filtered += k->fate == REF_FILTERED;
+        b.late += k->fate == REF_IS_LATE;
+        b.matched += k->fate == REF_MATCHED;
+        b.unmatched += k->fate == REF_UNMATCHED;
+        b.held += k->fate == REF_HELD;
     }
     return b;
+}
+
+const int *ref_lates(const struct reference *r, size_t *ret_count)
+{
+    *ret_count = r->late_count;
+    return r->lates;
+}
+
+bool ref_due(const struct reference *r, long long *ret_time)
+{
+    switch (r->plan.match) {
+    case REF_TUMBLING:
+    case REF_SLIDING:
+        return ref_window_due(r, ret_time);
+    case REF_SESSION:
+        return ref_session_due(r, ret_time);
+    case REF_INTERVAL:
+        return ref_interval_due(r, ret_time);
+    }
+    return false;
 }

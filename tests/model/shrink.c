@@ -70,12 +70,12 @@ static void without_on(struct scene *s)
 
 static void without_left_where(struct scene *s)
 {
-    s->plan.where[0] = false;
+    s->plan.where[0] = NONE;
 }
 
 static void without_right_where(struct scene *s)
 {
-    s->plan.where[1] = false;
+    s->plan.where[1] = NONE;
 }
 
 static void without_offset(struct scene *s)
@@ -86,6 +86,40 @@ static void without_offset(struct scene *s)
 static void with_one_key(struct scene *s)
 {
     s->plan.keys = s->plan.keys > 1 ? 1 : s->plan.keys;
+}
+
+/* A computed key becomes the field that is in it. */
+static void with_plain_keys(struct scene *s)
+{
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < s->plan.keys; i++)
+            while (s->plan.exprs[s->plan.key[side][i]].a != NONE)
+                s->plan.key[side][i] = s->plan.exprs[s->plan.key[side][i]].a;
+}
+
+static void without_grace(struct scene *s)
+{
+    s->plan.grace = 0;
+}
+
+static void without_delay(struct scene *s)
+{
+    s->plan.delay[0] = s->plan.delay[1] = 0;
+}
+
+static void never_idle(struct scene *s)
+{
+    s->plan.idle[0] = s->plan.idle[1] = REF_OFF;
+}
+
+static void of_any_time(struct scene *s)
+{
+    s->plan.max_ahead[0] = s->plan.max_ahead[1] = REF_OFF;
+}
+
+static void pulled_when_needed(struct scene *s)
+{
+    s->by_hand = false;
 }
 
 static void with_plain_csv(struct scene *s)
@@ -105,10 +139,11 @@ static void as_full(struct scene *s)
 }
 
 static void (*const simplifications[])(struct scene *s) = {
-    without_select, without_limit,      without_cuts,
-    without_on,     without_left_where, without_right_where,
-    without_offset, with_one_key,       with_plain_csv,
-    as_full,        as_inner,
+    without_select,     without_limit,       without_cuts,   without_on,
+    without_left_where, without_right_where, without_offset, with_one_key,
+    with_plain_keys,    without_grace,       without_delay,  never_idle,
+    of_any_time,        pulled_when_needed,  with_plain_csv, as_full,
+    as_inner,
 };
 
 static bool shrink_plan(struct shrinker *s)
@@ -120,6 +155,7 @@ static bool shrink_plan(struct shrinker *s)
         bool changed = smaller.select_count != s->scene->select_count ||
                        smaller.state_bytes != s->scene->state_bytes ||
                        smaller.cut != s->scene->cut || smaller.delimiter != s->scene->delimiter ||
+                       smaller.by_hand != s->scene->by_hand ||
                        memcmp(&smaller.plan, &s->scene->plan, sizeof(smaller.plan)) != 0 ||
                        memcmp(smaller.side, s->scene->side, sizeof(smaller.side)) != 0;
         if (changed)
@@ -132,13 +168,15 @@ static bool shrink_plan(struct shrinker *s)
 
 /* --- plainer lines --- */
 
-static bool plainer(struct scene_row *row, bool *glued)
+static bool plainer(struct event *e)
 {
-    bool changed = row->quoted != 0 || row->cr || row->bad != BAD_NOT || row->pad > 0 || *glued;
+    struct scene_row *row = &e->row;
+    bool changed = row->quoted != 0 || row->cr || row->bad != BAD_NOT || row->pad > 0 ||
+                   row->micros > 0 || e->glued || e->feed > 0;
     row->quoted = 0;
-    row->cr = *glued = false;
+    row->cr = e->glued = false;
     row->bad = BAD_NOT;
-    row->pad = 0;
+    row->pad = row->micros = e->feed = 0;
     return changed;
 }
 
@@ -149,7 +187,7 @@ static bool shrink_rows(struct shrinker *s)
         if (s->scene->events[i].kind != EVENT_ROW)
             continue;
         struct scene smaller = scene_copy(s->scene);
-        if (plainer(&smaller.events[i].row, &smaller.events[i].glued))
+        if (plainer(&smaller.events[i]))
             any = try_scene(s, &smaller) || any;
         else
             scene_done(&smaller);

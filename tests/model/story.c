@@ -43,24 +43,43 @@ static const char *side_name(int side)
 /* Glued rows come at the time of the last of them. */
 static int64_t time_of(const struct scene *s, size_t id)
 {
-    const struct event *e = &s->events[id];
-    while (e->glued && id + 1 < s->event_count && e[1].kind == EVENT_ROW && e[1].side == e->side) {
-        e++;
+    while (scene_is_glued(s, id))
         id++;
-    }
-    return e->time;
+    return s->events[id].time;
+}
+
+static void write_connection(const struct event *e, struct buf *to)
+{
+    buf_append_text(to, side_name(e->side));
+    if (e->feed > 0)
+        buf_printf(to, "/%d", e->feed + 1);
+}
+
+static void write_row(const struct scene *s, size_t id, struct buf *to)
+{
+    struct buf line = BUF_EMPTY;
+    scene_line(s, id, &line);
+    buf_printf(to, "    at %" PRId64 " ", time_of(s, id));
+    write_connection(&s->events[id], to);
+    buf_append_char(to, ' ');
+    append_escaped(buf_bytes(&line), to);
+    buf_append_char(to, '\n');
+    buf_done(&line);
+}
+
+static void write_word(const char *word, const struct event *e, struct buf *to)
+{
+    buf_printf(to, "    %s ", word);
+    write_connection(e, to);
+    buf_append_char(to, '\n');
 }
 
 static void write_event(const struct scene *s, size_t id, struct buf *to)
 {
     const struct event *e = &s->events[id];
-    struct buf line = BUF_EMPTY;
     switch (e->kind) {
     case EVENT_ROW:
-        scene_line(s, id, &line);
-        buf_printf(to, "    at %" PRId64 " %s ", time_of(s, id), side_name(e->side));
-        append_escaped(buf_bytes(&line), to);
-        buf_append_char(to, '\n');
+        write_row(s, id, to);
         break;
     case EVENT_TICK:
         buf_printf(to, "    at %" PRId64 "\n", e->time);
@@ -74,24 +93,56 @@ static void write_event(const struct scene *s, size_t id, struct buf *to)
     case EVENT_END:
         buf_printf(to, "    end %s\n", side_name(e->side));
         break;
+    case EVENT_OPEN:
+        write_word("open", e, to);
+        break;
+    case EVENT_CLOSE:
+        write_word("close", e, to);
+        break;
+    case EVENT_HOLD:
+        buf_printf(to, "    hold %s\n", side_name(e->side));
+        break;
+    case EVENT_RELEASE:
+        buf_printf(to, "    release %s\n", side_name(e->side));
+        break;
     }
-    buf_done(&line);
 }
 
 /* --- what has to come --- */
 
+static void go_to(struct reference *r, int64_t time)
+{
+    ref_mono(r, time);
+    ref_wall(r, time);
+}
+
+/* As if every line found room at once. */
 static void tell(const struct scene *s, size_t id, struct reference *r)
 {
     const struct event *e = &s->events[id];
+    enum ref_side side = (enum ref_side)e->side;
     struct ref_record record;
-    if (e->kind == EVENT_TICK)
-        ref_time(r, e->time);
-    if (e->kind == EVENT_END)
-        ref_end(r, (enum ref_side)e->side);
-    if (e->kind != EVENT_ROW)
-        return;
-    scene_record(s, id, &record);
-    ref_take(r, &record, time_of(s, id));
+    switch (e->kind) {
+    case EVENT_ROW:
+        go_to(r, time_of(s, id));
+        scene_record(s, id, &record);
+        ref_take(r, &record);
+        break;
+    case EVENT_TICK:
+        go_to(r, e->time);
+        break;
+    case EVENT_OPEN:
+        ref_open(r, side, e->feed);
+        break;
+    case EVENT_CLOSE:
+        ref_close(r, side, e->feed);
+        break;
+    case EVENT_END:
+        ref_end(r, side);
+        break;
+    default:
+        break;
+    }
 }
 
 static void write_due(const struct reference *r, struct buf *to)
@@ -103,35 +154,68 @@ static void write_due(const struct reference *r, struct buf *to)
         buf_append_text(to, "    due never\n");
 }
 
+/* Where a section or a group begins. */
+static void write_place(const struct ref_result *x, const struct ref_result *before, struct buf *to)
+{
+    bool section = before == NULL || x->section != before->section;
+    if (!section && x->group == before->group)
+        return;
+    buf_append_text(to, section ? "        " : "        and ");
+    if (x->windowed)
+        buf_printf(to, "[%lld,%lld)\n", x->start, x->end);
+    else
+        buf_append_text(to, "no window\n");
+}
+
 static void write_results(const struct scene *s, const struct reference *r, struct buf *to)
 {
-    static const char *const kinds[] = {"pair", "left", "right", "semi", "anti"};
+    static const char *const kinds[] = {"pair", "left", "right", "semi", "anti", "failed"};
     size_t count;
     const struct ref_result *results = ref_results(r, &count);
     struct buf text = BUF_EMPTY;
     buf_append_text(to, count == 0 ? "    expect nothing\n" : "    expect\n");
     for (size_t i = 0; i < count; i++) {
         const struct ref_result *x = &results[i];
-        if (i == 0 || x->start != x[-1].start)
-            buf_printf(to, "        [%lld,%lld)\n", x->start, x->end);
-        else if (x->group != x[-1].group)
-            buf_append_text(to, "        and\n");
+        enum ref_kind kind = x->kind;
+        if (s->plan.match != REF_INTERVAL)
+            write_place(x, i == 0 ? NULL : x - 1, to);
         buf_clear(&text);
-        scene_row_text(s, x, &text);
-        buf_printf(to, "        %s ", kinds[x->kind]);
+        if (kind == REF_FAILED || !scene_row_text(s, x, &text)) {
+            kind = REF_FAILED;
+            buf_clear(&text);
+            scene_records_text(s, x, &text);
+        }
+        buf_printf(to, "        %s ", kinds[kind]);
         append_escaped(buf_bytes(&text), to);
         buf_append_char(to, '\n');
     }
     buf_done(&text);
 }
 
+static void write_lates(const struct scene *s, const struct reference *r, struct buf *to)
+{
+    size_t count;
+    const int *lates = ref_lates(r, &count);
+    struct buf line = BUF_EMPTY;
+    for (size_t i = 0; i < count; i++) {
+        const struct event *e = &s->events[lates[i]];
+        buf_clear(&line);
+        scene_line(s, (size_t)lates[i], &line);
+        buf_printf(to, "    late %s ", side_name(e->side));
+        append_escaped((struct bytes){buf_data(&line), buf_length(&line) - e->row.cr}, to);
+        buf_append_char(to, '\n');
+    }
+    buf_done(&line);
+}
+
 static void write_books(const struct reference *r, enum ref_side side, struct buf *to)
 {
     struct ref_books b = ref_books(r, side);
-    buf_printf(
-        to,
-        "    books %s received=%ld rejected=%ld filtered=%ld matched=%ld unmatched=%ld held=%ld\n",
-        side_name((int)side), b.received, b.rejected, b.filtered, b.matched, b.unmatched, b.held);
+    buf_printf(to,
+               "    books %s received=%ld rejected=%ld filtered=%ld late=%ld matched=%ld "
+               "unmatched=%ld held=%ld late_windows=%ld\n",
+               side_name((int)side), b.received, b.rejected, b.filtered, b.late, b.matched,
+               b.unmatched, b.held, b.late_windows);
 }
 
 static long rejected(const struct reference *r)
@@ -150,7 +234,8 @@ static void write_step(const struct scene *s, size_t id, struct reference *r, st
         buf_printf(to, "    rejected %s any\n", side_name(e->side));
     if (s->state_bytes > 0)
         return;
-    write_due(r, to);
+    if (s->plan.match == REF_TUMBLING && !s->plan.event_time)
+        write_due(r, to);
     if (e->kind == EVENT_SETTLE) {
         write_books(r, REF_SIDE_LEFT, to);
         write_books(r, REF_SIDE_RIGHT, to);
@@ -161,16 +246,24 @@ void story_write(const struct scene *s, struct buf *to)
 {
     struct reference *r = ref_new(&s->plan);
     buf_printf(to, "# Made by the model test from seed %" PRIu64 ".\n\n", s->seed);
+    if (s->replay)
+        buf_append_text(to, "left.listen =\nleft.file = left.csv\n"
+                            "right.listen =\nright.file = right.csv\n");
     scene_settings(s, append_setting, to);
-    buf_append_text(to, "\nstory as the reference tells it\n    by hand\n");
+    buf_append_text(to, "\nstory as the reference tells it\n");
+    if (s->by_hand)
+        buf_append_text(to, "    by hand\n");
+    ref_open(r, REF_SIDE_LEFT, 0);
+    ref_open(r, REF_SIDE_RIGHT, 0);
     for (size_t i = 0; i < s->event_count; i++)
         write_step(s, i, r, to);
     buf_append_text(to, "    end\n    pull all\n");
-    if (s->state_bytes > 0)
+    if (s->state_bytes > 0 || (s->by_hand && s->plan.event_time))
         buf_append_text(to, "    # this holds if every line found room at once\n");
     ref_end(r, REF_SIDE_LEFT);
     ref_end(r, REF_SIDE_RIGHT);
     write_results(s, r, to);
+    write_lates(s, r, to);
     write_books(r, REF_SIDE_LEFT, to);
     write_books(r, REF_SIDE_RIGHT, to);
     ref_free(r);

@@ -1,6 +1,7 @@
 #include "values.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define TEN     "0123456789"
 #define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
@@ -28,9 +29,17 @@ const struct alphabet alphabet_string = {
 
 const struct alphabet alphabet_boolean = {
     .type = "boolean",
-    .kind = REF_TEXT,
+    .kind = REF_TRUTH,
     .values = {{"true", NULL}, {"false", NULL}},
     .not_one = "maybe",
+};
+
+/* Few: what is computed from them meets, and zero is among them. */
+const struct alphabet alphabet_number = {
+    .type = "bigint",
+    .kind = REF_WHOLE,
+    .values = {{"0", NULL}, {"1", NULL}, {"2", NULL}, {"3", NULL}, {"-1", NULL}, {"5", NULL}},
+    .not_one = "1.5",
 };
 
 static const struct alphabet alphabet_bigint = {
@@ -142,7 +151,7 @@ struct ref_value alphabet_value(const struct alphabet *a, int value)
     return (struct ref_value){
         .kind = a->kind,
         .text = text,
-        .whole = strtoll(text, NULL, 10),
+        .whole = a->kind == REF_TRUTH ? strcmp(text, "true") == 0 : strtoll(text, NULL, 10),
         .real = strtod(text, NULL),
     };
 }

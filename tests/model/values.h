@@ -23,7 +23,7 @@ struct alphabet_pair {
     const struct alphabet *of[2];
 };
 
-extern const struct alphabet alphabet_string, alphabet_boolean;
+extern const struct alphabet alphabet_string, alphabet_boolean, alphabet_number;
 extern const struct alphabet_pair alphabet_pairs[];
 extern const size_t alphabet_pair_count;
 

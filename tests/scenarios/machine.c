@@ -263,29 +263,26 @@ static void set_unread(struct machine *m, enum side side, struct machine_connect
 {
     if (c->feed.unread == unread)
         return;
-    c->feed.unread = unread;
+    if (unread)
+        engine_feed_unread(m->engine, &c->feed);
+    else
+        engine_feed_read(m->engine, &c->feed, true);
     note(m, (struct machine_entry){.what = TOLD_UNREAD,
                                    .side = side,
                                    .connection = connection_of(m, side, c),
                                    .unread = unread});
 }
 
-/* Who waits is not idle; when nobody has to wait any more, idle time counts anew. */
+/* Who waits is not idle; when it has to wait no more, its idle time counts anew. */
 static void note_holds(struct machine *m)
 {
-    bool holding = false;
     for (int s = 0; s < SIDES; s++)
         for (size_t i = 0; i < MACHINE_CONNECTIONS; i++) {
             struct machine_connection *c = &m->feed[s].connection[i];
             bool waits = c->hold != ENGINE_TAKES || m->feed[s].held;
-            holding = holding || waits;
             if (c->decoder != NULL)
                 set_unread(m, (enum side)s, c, waits);
         }
-    if (m->holding && !holding) {
-        count_idle_anew(m);
-    }
-    m->holding = holding;
 }
 
 void machine_try_again(struct machine *m)

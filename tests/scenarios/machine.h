@@ -101,7 +101,6 @@ struct machine {
     bool by_hand;            /* no pulls but machine_pull() and machine_drain(); else ... */
     size_t pull_max;         /* ... so many results each time that some have to come first */
     int64_t pull_fuel;
-    bool holding; /* something is held back */
 
     struct machine_row *rows; /* owned; pulled and not yet forgotten */
     size_t row_count, row_capacity;

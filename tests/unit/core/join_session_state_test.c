@@ -243,6 +243,26 @@ static void many_sessions_that_are_due_at_once_are_walked_piece_by_piece(void **
     close_session(f);
 }
 
+/* Nobody pulls: what is due later is not known before steps of time, a few sessions at
+ * each, have set apart all that are due. */
+static void steps_of_time_find_the_next_one_that_will_be_due(void **state)
+{
+    struct session_fixture *f = open_session(EVENT_PLAN());
+    int64_t now = 1000;
+
+    (void)state;
+    for (uint64_t i = 0; i < 1000; i++)
+        push_numbered(f, SIDE_LEFT, (int64_t)(i % 90), i, i);
+    push_numbered(f, SIDE_LEFT, 5000, 7, 1000);
+    for (advance(f, now); now < 2000 && due(f) == INT64_MAX; advance(f, ++now))
+        assert_sound(f);
+    assert_int_equal(due(f), 5100);
+    assert_in_range(now, 1010, 1020);
+    advance(f, INT64_MAX);
+    assert_int_equal(due(f), INT64_MAX);
+    close_session(f);
+}
+
 /* Their times in no order, so that none is ever at the end of anything. */
 static void one_key_may_have_many_open_sessions(void **state)
 {
@@ -410,6 +430,7 @@ int main(void)
         cmocka_unit_test(a_hot_session_of_many_merges_comes_in_order),
         cmocka_unit_test(a_large_session_is_merged_with_small_ones_without_end),
         cmocka_unit_test(many_sessions_that_are_due_at_once_are_walked_piece_by_piece),
+        cmocka_unit_test(steps_of_time_find_the_next_one_that_will_be_due),
         cmocka_unit_test(one_key_may_have_many_open_sessions),
         cmocka_unit_test(a_refused_record_changes_nothing),
         cmocka_unit_test(what_is_refused_is_taken_when_sessions_have_gone),

@@ -163,6 +163,23 @@ static void a_null_key_is_held_where_it_will_be_padded(void **state)
     close_judge(f);
 }
 
+static void a_part_that_fails_rejects_wherever_a_null_stands(void **state)
+{
+    static const char *const keys[] = {"k, 1 / n", "1 / n, k"};
+    struct record_parts parts;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(keys); i++) {
+        struct judge_fixture *f =
+            open_judge(PLAN(.fields = {"k, n bigint", "k, n bigint"}, .key = {keys[i], keys[i]}));
+        ADD(f, NULL, "0");
+        assert_int_equal(verdict_of(f, &parts), VERDICT_REJECTED);
+        ADD(f, NULL, "1");
+        assert_int_equal(verdict_of(f, &parts), VERDICT_UNMATCHED);
+        close_judge(f);
+    }
+}
+
 static void parts_of_a_key_stay_apart(void **state)
 {
     struct judge_fixture *f = open_judge(PLAN(.key = {"k, id", "k, id"}));
@@ -229,6 +246,7 @@ int main(void)
         cmocka_unit_test(a_time_far_ahead_of_the_clock_is_rejected),
         cmocka_unit_test(a_row_is_held_filtered_or_of_no_use),
         cmocka_unit_test(a_null_key_is_held_where_it_will_be_padded),
+        cmocka_unit_test(a_part_that_fails_rejects_wherever_a_null_stands),
         cmocka_unit_test(parts_of_a_key_stay_apart),
         cmocka_unit_test(keys_compared_as_doubles_are_equal_bytes),
         cmocka_unit_test(records_carry_their_time_where_it_is_asked_for),

@@ -107,6 +107,25 @@ static void sides_that_are_not_padded_go_without_a_word(void **state)
     close_lone(f);
 }
 
+static void the_first_of_those_that_are_not_due_is_found(void **state)
+{
+    struct lone_fixture *f = open_lone(JOIN_FULL);
+
+    (void)state;
+    assert_int_equal(lone_first_from(&f->lone, 0), INT64_MAX);
+    for (int i = 0; i < 100; i++)
+        put(f, SIDE_LEFT, i * 37 % 100 * 2, "k,a,");
+    for (int64_t from = -5; from < 210; from++)
+        assert_int_equal(lone_first_from(&f->lone, from), from < 0     ? 0
+                                                          : from > 198 ? INT64_MAX
+                                                                       : from + from % 2);
+    for (int i = 0; i < 1000; i++)
+        put(f, SIDE_LEFT, i * 37 % 1000 * 2, "k,a,");
+    assert_int_equal(lone_first_from(&f->lone, 101), 102);
+    assert_int_equal(lone_first_from(&f->lone, 1999), 1999); /* too many are below */
+    close_lone(f);
+}
+
 static void fuel_and_max_bound_a_pull(void **state)
 {
     struct lone_fixture *f = open_lone(JOIN_FULL);
@@ -147,6 +166,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(they_come_in_order_of_time_then_of_arrival),
         cmocka_unit_test(sides_that_are_not_padded_go_without_a_word),
+        cmocka_unit_test(the_first_of_those_that_are_not_due_is_found),
         cmocka_unit_test(fuel_and_max_bound_a_pull),
         cmocka_unit_test(what_does_not_fit_changes_nothing),
     };

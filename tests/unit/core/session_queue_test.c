@@ -166,28 +166,6 @@ static void memory_is_told_before_and_goes_again(void **state)
     close_queue(f);
 }
 
-static void the_lowest_time_above_another_is_found(void **state)
-{
-    struct queue_fixture *f = open_queue();
-
-    (void)state;
-    assert_int_equal(session_queue_after(&f->queue, &f->pool, INT64_MIN), INT64_MAX);
-    for (int i = 0; i < COUNT; i++)
-        put(f, i * 7919 % COUNT * 10);
-    assert_int_equal(session_queue_after(&f->queue, &f->pool, INT64_MIN), 0);
-    for (int64_t t = 0; t < 300; t++)
-        assert_int_equal(session_queue_after(&f->queue, &f->pool, t), t / 10 * 10 + 10);
-    assert_int_equal(session_queue_after(&f->queue, &f->pool, 1000),
-                     INT64_MAX); /* too many to pass */
-    while (f->queue.count > 30)
-        next(f);
-    assert_int_equal(session_queue_after(&f->queue, &f->pool, 10 * COUNT - 11), 10 * COUNT - 10);
-    assert_int_equal(session_queue_after(&f->queue, &f->pool, 10 * COUNT - 10), INT64_MAX);
-    session_at(&f->pool, f->queue.at[0].session)->last = 10 * COUNT; /* it went on */
-    assert_int_equal(session_queue_after(&f->queue, &f->pool, 10 * COUNT - 10), 10 * COUNT);
-    close_queue(f);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,7 +173,6 @@ int main(void)
         cmocka_unit_test(a_session_that_went_on_waits_for_its_new_end),
         cmocka_unit_test(order_is_kept_whatever_moves_and_whatever_becomes_a_part),
         cmocka_unit_test(parts_come_before_the_session_that_they_are_of),
-        cmocka_unit_test(the_lowest_time_above_another_is_found),
         cmocka_unit_test(memory_is_told_before_and_goes_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -198,13 +198,32 @@ static void a_connection_with_something_unread_is_not_idle(void **state)
     watermark_open(&w, &l, SIDE_LEFT);
     watermark_open(&w, &r, SIDE_RIGHT);
     watermark_record(&w, &l, 5000);
-    r.unread = true;
+    watermark_unread(&w, &r);
     clock_at(&w, 100000); /* as after a long suspension: what came was not read yet */
     assert_false(w.side[SIDE_RIGHT].idle);
     assert_true(w.side[SIDE_LEFT].idle);
-    r.unread = false;
+    assert_int_equal(watermark_wake(&w, STREAM_TIME_MAX).ms, INT64_MAX); /* no use */
+    watermark_read(&w, &r, false); /* and there was no record in it */
     clock_at(&w, 100001);
     assert_true(w.side[SIDE_RIGHT].idle);
+}
+
+static void a_connection_that_closes_unread_hinders_its_side_no_longer(void **state)
+{
+    struct watermark w;
+    struct feed l = {0}, r = {0};
+
+    (void)state;
+    begin(&w, 0, 1000);
+    watermark_open(&w, &l, SIDE_LEFT);
+    watermark_open(&w, &r, SIDE_RIGHT);
+    watermark_record(&w, &l, 5000);
+    watermark_record(&w, &r, 9000);
+    watermark_unread(&w, &l);
+    clock_at(&w, 1500);
+    watermark_close(&w, &l);
+    clock_at(&w, 1501);
+    assert_true(w.side[SIDE_LEFT].idle);
 }
 
 static void after_a_hold_idle_time_counts_anew(void **state)
@@ -216,14 +235,15 @@ static void after_a_hold_idle_time_counts_anew(void **state)
     begin(&w, 0, 1000);
     watermark_open(&w, &l, SIDE_LEFT);
     watermark_record(&w, &l, 5000);
-    l.unread = true;
+    watermark_unread(&w, &l);
     clock_at(&w, 5000);
-    l.unread = false;
-    watermark_count_anew(&w, (struct mono_time){5000});
+    watermark_read(&w, &l, true);
     clock_at(&w, 5999);
     assert_false(w.side[SIDE_LEFT].idle);
+    assert_int_equal(watermark_wake(&w, STREAM_TIME_MAX).ms, 6000);
     clock_at(&w, 6000);
     assert_true(w.side[SIDE_LEFT].idle);
+    assert_true(w.side[SIDE_RIGHT].idle); /* nobody held that side back */
 }
 
 static void a_side_without_connections_stays_until_idle_passes(void **state)
@@ -316,10 +336,10 @@ static void a_monotonic_clock_told_backward_changes_nothing(void **state)
     begin(&w, 0, 1000);
     watermark_open(&w, &l, SIDE_LEFT);
     watermark_record(&w, &l, 5000);
-    clock_at(&w, 3000);
-    assert_int_equal(w.reached, 4999);
+    clock_at(&w, 3000); /* both were idle at 1000, whenever that is found out */
+    assert_int_equal(w.reached, 6999);
     clock_at(&w, 2000);
-    assert_int_equal(w.reached, 4999);
+    assert_int_equal(w.reached, 6999);
 }
 
 /* --- who comes next --- */
@@ -378,6 +398,7 @@ int main(void)
         cmocka_unit_test(an_idle_side_holds_nothing_back_until_its_next_record),
         cmocka_unit_test(one_idle_connection_of_several_counts_no_longer),
         cmocka_unit_test(a_connection_with_something_unread_is_not_idle),
+        cmocka_unit_test(a_connection_that_closes_unread_hinders_its_side_no_longer),
         cmocka_unit_test(after_a_hold_idle_time_counts_anew),
         cmocka_unit_test(a_side_without_connections_stays_until_idle_passes),
         cmocka_unit_test(nobody_is_idle_before_the_ready_line_or_with_idle_off),

@@ -119,7 +119,9 @@ static void what_is_due_is_not_to_come(void **state)
     (void)state;
     put(&f, SIDE_LEFT, 7);
     put(&f, SIDE_LEFT, 31);
-    assert_int_equal(window_age_due(&f.age, f.plan, 20, 20), 32);
+    put(&f, SIDE_LEFT, 25);
+    assert_int_equal(window_age_due(&f.age, f.plan, 20, 20), 26);
+    assert_int_equal(window_age_due(&f.age, f.plan, 26, 26), 32);
     assert_int_equal(window_age_due(&f.age, f.plan, 40, 40), INT64_MAX);
     close_age(&f);
 }
