@@ -288,6 +288,34 @@ static void a_window_is_parted_late_when_room_came_late(void **state)
     close_join(f);
 }
 
+/* An index knows where records lie: they stay there. */
+static void a_pane_that_late_records_look_into_is_not_parted(void **state)
+{
+    struct join_fixture *f = open_join(PLAN(.time = TIME_EVENT, .grace_ms = 5000));
+    struct product *x = mem_alloc_zeroed(1, sizeof(*x));
+    struct result results[RESULTS_MAX];
+
+    (void)state;
+    for (uint64_t n = 1; n <= 500; n++)
+        assert_true(push_large(f, x, SIDE_LEFT, n, 5, 100));
+    advance(f, 9999);
+    drain(f);
+    for (uint64_t n = 501; n <= 1500; n++) {
+        enum side side = n % 100 == 1 ? SIDE_RIGHT : SIDE_LEFT;
+        assert_true(push_large(f, x, side, n, 5, 100));
+        while (op->has_work(f->join)) {
+            size_t count = pull(f, results, RESULTS_MAX, 1000);
+            x->pairs += count;
+        }
+    }
+    assert_true(pane_at(f, 0)->side[SIDE_LEFT].bytes > 64 << 10);
+    assert_int_equal(bits_of(f), 0);
+    assert_sound(f);
+    assert_product(x);
+    mem_free(x);
+    close_join(f);
+}
+
 /* --- the limit --- */
 
 /* Until not even a small record fits, on either side. */
@@ -465,6 +493,7 @@ int main(void)
         cmocka_unit_test(one_record_may_be_too_large_for_the_window_to_be_parted),
         cmocka_unit_test(a_window_is_not_parted_when_there_is_no_room_for_a_copy),
         cmocka_unit_test(a_window_is_parted_late_when_room_came_late),
+        cmocka_unit_test(a_pane_that_late_records_look_into_is_not_parted),
         cmocka_unit_test(what_is_refused_is_taken_when_a_window_has_gone),
         cmocka_unit_test(a_refused_record_changes_nothing),
         cmocka_unit_test(many_small_windows_are_limited_as_well),
