@@ -248,6 +248,7 @@ def test_a_header_that_lacks_or_repeats_a_field_rejects_its_connection(joind, he
         check_reject(row, "left", line)
         assert row[1] == b"header"
         assert named in row[2]
+    daemon.wait_log("header")
     assert len(daemon.log_matches("header")) == 1, daemon.log_text()
     daemon.send("left", b"k,v\n3,c\n")
     daemon.wait_books("left", received=4, rejected=3, held=1)
