@@ -82,9 +82,12 @@ static void sort(struct bytes *names, size_t count)
 
 bool json_names_any_twice(struct json_names *n, size_t first, struct bytes *ret_name)
 {
-    struct bytes *names = n->items + first;
     size_t count = n->count - first;
+    struct bytes *names;
 
+    if (count == 0)
+        return false;
+    names = n->items + first;
     if (count <= FEW)
         return few_twice(names, count, ret_name);
     sort(names, count);

@@ -386,6 +386,20 @@ bool engine_takes(const struct engine *e)
     return !e->fullness[LEVEL_LIMIT].full;
 }
 
+bool engine_is_stuck(const struct engine *e)
+{
+    if (engine_takes(e) || e->operator->has_work(e->self))
+        return false;
+    if (e->event)
+        return e->fullness[LEVEL_MORE].full && !e->watermark.drifting;
+    return e->operator->due(e->self).ms == INT64_MAX;
+}
+
+bool engine_idle_is_due(const struct engine *e, struct mono_time now)
+{
+    return e->event && now.ms >= e->watermark.check_ms;
+}
+
 /* --- out --- */
 
 size_t engine_pull(struct engine *e, struct result *ret, size_t max, int64_t *fuel)

@@ -141,23 +141,12 @@ static void look_again(struct watermark *w, struct watermark_side *s, const stru
     check_again(w, idle_from(w, s->last_ms, s->idle_ms));
 }
 
-static void read_again(struct watermark *w, struct feed *f, bool held)
-{
-    struct watermark_side *s = &w->side[f->side];
-
-    if (!f->unread)
-        return;
-    f->unread = false;
-    if (held)
-        f->last_ms = s->last_ms = w->mono_ms;
-    look_again(w, s, f);
-}
-
 void watermark_close(struct watermark *w, struct feed *f)
 {
     list_remove(&f->link);
     side_anew(&w->side[f->side]);
-    read_again(w, f, true);
+    if (f->unread)
+        look_again(w, &w->side[f->side], f);
     go_on(w);
 }
 
@@ -217,7 +206,14 @@ void watermark_unread(struct watermark *w, struct feed *f)
 
 void watermark_read(struct watermark *w, struct feed *f, bool held)
 {
-    read_again(w, f, held);
+    struct watermark_side *s = &w->side[f->side];
+
+    if (!f->unread)
+        return;
+    f->unread = false;
+    if (held)
+        f->last_ms = s->last_ms = w->mono_ms;
+    look_again(w, s, f);
 }
 
 /* Returns whether it has become idle. */

@@ -25,8 +25,10 @@ static const struct timeval second = {.tv_sec = 1};
 
 static const char *hold_reason(const struct daemon *d)
 {
-    return engine_takes(d->engine) ? "rejects has no room: inputs are held back"
-                                   : "state is full: inputs are held back";
+    if (!engine_takes(d->engine))
+        return "state is full: inputs are held back";
+    return output_has_room(&d->outputs[OUTPUT_LATE]) ? "rejects has no room: inputs are held back"
+                                                     : "late has no room: inputs are held back";
 }
 
 bool daemon_trouble(const struct daemon *d, struct buf *ret_reason)
@@ -164,6 +166,13 @@ static void tell_absent(struct daemon *d)
 static void tell_hold(struct daemon *d)
 {
     int64_t since_ms = d->pump.held_since_ms;
+    bool stuck =
+        since_ms != 0 && clock_mono().ms - since_ms >= HOLD_TOLD_MS && engine_is_stuck(d->engine);
+
+    if (stuck && !d->stuck_told)
+        log_error("state is full, and nothing that is held can leave: the side that time waits "
+                  "for finds no room. Raise [state] memory, or hold less (delay, grace, size)");
+    d->stuck_told = stuck;
 
     if (!d->hold_told && since_ms != 0 && clock_mono().ms - since_ms >= HOLD_TOLD_MS) {
         log_warning("%s ([state] memory, or a reader that does not read)", hold_reason(d));

@@ -274,6 +274,16 @@ void pump_tell_ends(struct pump *p)
     }
 }
 
+/* Before anybody is called idle: the loop may not have seen what has come (it was stopped,
+ * or more was ready than it sees in one go). */
+static void look_for_input(struct pump *p)
+{
+    for (int side = 0; side < SIDES; side++)
+        LIST_EACH (&p->inputs[side].sources, struct source, link, s)
+            if (!s->feed.unread && source_has_input(s))
+                pump_ready(p, s);
+}
+
 /* --- a turn --- */
 
 static void note_holds(struct pump *p)
@@ -289,9 +299,12 @@ static void note_holds(struct pump *p)
 void pump_turn(struct pump *p)
 {
     int64_t results_fuel = TURN_FUEL / 2, fuel;
+    struct mono_time mono = clock_mono();
 
     engine_advance(p->engine, clock_now(p->clock));
-    engine_watch(p->engine, clock_mono());
+    if (engine_idle_is_due(p->engine, mono))
+        look_for_input(p);
+    engine_watch(p->engine, mono);
     pull_results(p, &results_fuel);
     p->work += (uint64_t)(TURN_FUEL / 2 - results_fuel);
     fuel = TURN_FUEL / 2 + results_fuel;

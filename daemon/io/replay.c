@@ -5,6 +5,10 @@
 #include "io/pump.h"
 #include "io/tell.h"
 
+/* To decode once, and what gives no rows: lines that are empty, or too long. */
+#define FETCH_FUEL   20
+#define BYTES_A_FUEL 4
+
 void replay_ready(struct replay *r, struct source *s)
 {
     struct replay_side *side = &r->side[s->input->side];
@@ -51,14 +55,15 @@ static bool read_more(struct pump *p, enum side side)
     return false;
 }
 
-/* Sees to it that there is a row at hand. False: there is none now, or none any more. */
-static bool fetch(struct pump *p, enum side side)
+/* Sees to it that there is a row at hand. False: there is none now, or none any more, or
+ * it would take too long to come to one. */
+static bool fetch(struct pump *p, enum side side, int64_t *fuel)
 {
     struct replay_side *r = &p->replay.side[side];
     struct batch *b = &p->batch[side];
     static const char nothing[1];
 
-    while (r->source != NULL && !has_rows(p, side)) {
+    while (r->source != NULL && !has_rows(p, side) && *fuel > 0) {
         struct source *s = r->source;
         size_t length;
         buf_eat(&s->tail, r->used);
@@ -68,6 +73,7 @@ static bool fetch(struct pump *p, enum side side)
             decoder_read(s->decoder, length == 0 ? nothing : buf_data(&s->tail), length, s->end, b);
         b->feed = &s->feed;
         tell_header(s);
+        *fuel -= FETCH_FUEL + (int64_t)r->used / BYTES_A_FUEL;
         if (r->used > 0 || b->count > 0)
             continue;
         if (s->end != INPUT_GOES_ON)
@@ -75,7 +81,7 @@ static bool fetch(struct pump *p, enum side side)
         else if (!read_more(p, side))
             return false;
     }
-    return r->source != NULL;
+    return r->source != NULL && has_rows(p, side);
 }
 
 /* Gives what may come now of this side. False: nothing moved. */
@@ -85,7 +91,7 @@ static bool give(struct pump *p, enum side side, int64_t *fuel)
     struct stream_time now = clock_now(p->clock);
     size_t taken;
 
-    if (!fetch(p, side))
+    if (!fetch(p, side, fuel))
         return false;
     taken = engine_push(p->engine, side, &p->batch[side], r->from, now);
     tell_rows(p, r->source, &p->batch[side], r->from, r->from + taken, now);

@@ -414,6 +414,10 @@ void report_status_json(const struct daemon *d, struct buf *to)
     json_side(d, SIDE_RIGHT, to);
     buf_append_char(to, ',');
     json_results(d, to);
+    if (d->config->plan->time == TIME_EVENT) {
+        buf_append_text(to, ",\"time\":");
+        json_time(to, engine_time(d->engine).ms);
+    }
     buf_printf(to, ",\"state\":{\"bytes\":%llu,\"limit\":%llu},",
                (unsigned long long)engine_state_bytes(d->engine),
                (unsigned long long)d->config->plan->state_bytes_max);

@@ -1,6 +1,7 @@
 #include "io/source.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -84,6 +85,13 @@ size_t source_read(struct source *s, char *to, size_t max)
     s->end = n == 0 ? INPUT_ENDED : INPUT_BROKEN;
     source_unwatch(s);
     return 0;
+}
+
+bool source_has_input(const struct source *s)
+{
+    struct pollfd p = {.fd = s->fd, .events = POLLIN};
+
+    return s->end == INPUT_GOES_ON && poll(&p, 1, 0) > 0;
 }
 
 void source_watch(struct source *s)

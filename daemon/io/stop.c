@@ -70,8 +70,9 @@ void stop_tick(struct daemon *d)
     if (d->step == DAEMON_ENDING && now_ms - d->step_since_ms >= STOP_ENDING_MS) {
         for (int s = 0; s < SIDES; s++)
             input_cut(&d->inputs[s]);
-        engine_lift_limit(d->engine);                 /* for the little that is read already ... */
-        output_take_all(&d->outputs[OUTPUT_REJECTS]); /* ... good or bad */
+        engine_lift_limit(d->engine); /* for the little that is read already ... */
+        for (int i = OUTPUT_LATE; i < OUTPUTS; i++)
+            output_take_all(&d->outputs[i]); /* ... whatever becomes of it */
         begin_draining(d);
     }
     if (d->step != DAEMON_DRAINING || d->stop_signals == 0)
@@ -86,6 +87,14 @@ void stop_tick(struct daemon *d)
     }
 }
 
+static bool any_failed(const struct daemon *d)
+{
+    for (int i = 0; i < OUTPUTS; i++)
+        if (d->outputs[i].failed)
+            return true;
+    return false;
+}
+
 void stop_turn(struct daemon *d)
 {
     /* Senders are being read to their end: what is held makes room, for time would end
@@ -96,8 +105,7 @@ void stop_turn(struct daemon *d)
         d->flush_told = true;
         engine_flush(d->engine);
     }
-    if (d->inputs[SIDE_LEFT].fault || d->inputs[SIDE_RIGHT].fault ||
-        d->outputs[OUTPUT_RESULTS].failed || d->outputs[OUTPUT_REJECTS].failed) {
+    if (d->inputs[SIDE_LEFT].fault || d->inputs[SIDE_RIGHT].fault || any_failed(d)) {
         d->status = 1;
         d->step = DAEMON_STOPPED;
         return;

@@ -79,6 +79,12 @@ enum engine_hold engine_holds(const struct engine *e, enum side side, const stru
 /* False: state is full, for some feed at least. */
 bool engine_takes(const struct engine *e);
 
+/* State is full, and neither pulling nor time by itself can make room. */
+bool engine_is_stuck(const struct engine *e);
+
+/* Event time: is somebody idle at `now`, unless there is something unread? */
+bool engine_idle_is_due(const struct engine *e, struct mono_time now);
+
 /* What is held now is decided as if time had ended, and makes room for what may still
  * come: a stop, when state is full. */
 void engine_flush(struct engine *e);

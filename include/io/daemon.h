@@ -57,6 +57,7 @@ struct daemon {
     bool flush_told;  /* that a stop had to decide early */
     bool absent_told; /* that results wait for a subscriber */
     bool hold_told;   /* the log has that inputs are held back */
+    bool stuck_told;  /* ... and that this cannot end */
 };
 
 /* Runs the join until it ends. Returns the exit status. */

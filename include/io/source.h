@@ -60,6 +60,9 @@ size_t source_read(struct source *s, char *to, size_t max);
 void source_watch(struct source *s);
 void source_unwatch(struct source *s);
 
+/* Is there something to read, or an end, right now? */
+bool source_has_input(const struct source *s);
+
 /* We want to stop: tells the peer by a half-close, or ends what cannot be told. */
 void source_ask_to_end(struct source *s);
 /* We stop now: an unfinished line will be rejected. */

@@ -170,6 +170,7 @@ void ref_mono(struct reference *r, long long now)
         look_who_is_idle(r);
         look_at_time(r);
     }
+    look_who_is_idle(r); /* a hold may have ended since */
     look_at_time(r);
 }
 

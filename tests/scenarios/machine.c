@@ -143,6 +143,8 @@ static size_t push(struct machine *m, enum side side, struct machine_connection 
                                    .connection = connection_of(m, side, c),
                                    .rows = taken});
     note_fates(m, side, from, from + taken);
+    if (allowed < state_allowed(m, side, c)) /* it may have come to hold time back by its row */
+        allowed = state_allowed(m, side, c);
     look_at_state(m, allowed);
     look_at_books(m);
     return taken;
