@@ -152,6 +152,14 @@ static void read_section(struct reading *r, enum section section)
 /* The whole of [late] is for event time. False: it is refused. */
 static bool late_used(struct reading *r)
 {
+    const struct key *time = key_find(SECTION_JOIN, BYTES_LIT("time"));
+
+    if (!key_used(time, SECTION_JOIN, &r->choice)) {
+        report_section(&r->report, &r->settings, SECTION_LATE,
+                       "not used with match = %s, where no record is late",
+                       r->choice.match == USE_MATCH(MATCH_LOOKUP) ? "lookup" : "batch");
+        return false;
+    }
     if (r->choice.time != USE_TIME(TIME_PROCESSING))
         return true;
     report_section(&r->report, &r->settings, SECTION_LATE,
@@ -255,6 +263,22 @@ static void check_bounds(struct reading *r)
         report_value(&r->report, lower, 0, "it is above upper, so no record could have a partner");
 }
 
+/* Semantics.md sections 4 and 5: the right side is a table, which outlives its matches,
+ * so no row of it is ever known to have none. */
+static void check_type(struct reading *r)
+{
+    enum join_type type = r->config->plan->type;
+    bool latest = r->choice.match == USE_MATCH(MATCH_LATEST);
+
+    if ((type != JOIN_RIGHT && type != JOIN_FULL) ||
+        (!latest && r->choice.match != USE_MATCH(MATCH_LOOKUP)))
+        return;
+    report_value(&r->report, reading_find(r, SECTION_JOIN, "type"), 0,
+                 "%s is not for match = %s, where the right side is a table that is asked, and "
+                 "never padded (write inner, left, semi or anti)",
+                 join_type_word(type), latest ? "latest" : "lookup");
+}
+
 static void check_together(struct reading *r)
 {
     struct config *c = r->config;
@@ -267,6 +291,7 @@ static void check_together(struct reading *r)
         check_null(r, (enum section)s, f->delimiter, f->null_text);
     }
     check_memory(r);
+    check_type(r);
     check_windows(r);
     check_bounds(r);
 }

@@ -131,6 +131,55 @@ static void read_file(struct reading *r, const struct setting *s, struct endpoin
     buf_done(&path);
 }
 
+/* --- the table of a lookup --- */
+
+static bool is_table(const struct reading *r, enum section section)
+{
+    return section == SECTION_RIGHT && r->choice.match == USE_MATCH(MATCH_LOOKUP);
+}
+
+/* It is read whole before the start, and anew when it changes: only a file can be that. */
+static bool fits_table(const struct reading *r, const struct setting *s)
+{
+    if (kind_of(s) == USE_FILE)
+        return true;
+    if (kind_of(s) == USE_STANDARD)
+        report_value(&r->report, s, 0,
+                     "standard input cannot be read anew: with match = lookup the right side is a "
+                     "table (write file = PATH)");
+    else
+        report_key(&r->report, s,
+                   "not used with match = lookup, where the right side is a table (write file = "
+                   "PATH)");
+    return false;
+}
+
+static void report_no_end(const struct reading *r, enum section section)
+{
+    if (is_table(r, section))
+        report_section(&r->report, &r->settings, section,
+                       "match = lookup needs file, such as: file = table.csv");
+    else
+        report_section(&r->report, &r->settings, section, "needs one of listen, connect, file");
+}
+
+/* --- the whole section --- */
+
+static void read_one(struct reading *r, const struct setting *s, struct endpoint *e)
+{
+    struct bytes text = setting_text(s);
+
+    if (text.n == 0 || s->key->later != NULL) /* told elsewhere */
+        return;
+    if (is_table(r, s->section) && !fits_table(r, s))
+        return;
+    e->text = mem_strndup(text.p, text.n);
+    if (strcmp(s->key->name, "listen") == 0)
+        read_listen(r, s, e);
+    else
+        read_file(r, s, e);
+}
+
 void endpoint_read(struct reading *r, enum section section)
 {
     struct endpoint *e = section_endpoint(r->config, section);
@@ -140,18 +189,13 @@ void endpoint_read(struct reading *r, enum section section)
     if (e == NULL)
         return;
     if (count == 0 && section != SECTION_HTTP) /* there the table knows what is needed */
-        report_section(&r->report, &r->settings, section, "needs one of listen, connect, file");
+        report_no_end(r, section);
     for (size_t i = 1; i < count; i++)
         report_key(&r->report, found[i],
                    "cannot stand beside %s: give one of listen, connect, file",
                    found[0]->key->name);
-    if (count != 1 || setting_text(found[0]).n == 0)
-        return;
-    e->text = mem_strndup(setting_text(found[0]).p, setting_text(found[0]).n);
-    if (strcmp(found[0]->key->name, "listen") == 0)
-        read_listen(r, found[0], e);
-    else if (strcmp(found[0]->key->name, "file") == 0)
-        read_file(r, found[0], e);
+    if (count == 1)
+        read_one(r, found[0], e);
 }
 
 /* --- all --- */

@@ -39,12 +39,18 @@ static const struct key_word type_words[] = {
 static const struct key_word match_words[] = {
     {"tumbling", MATCH_TUMBLING, false}, {"sliding", MATCH_SLIDING, false},
     {"session", MATCH_SESSION, false},   {"interval", MATCH_INTERVAL, false},
-    {"latest", MATCH_LATEST, true},      {"lookup", MATCH_LOOKUP, true},
-    {"batch", MATCH_BATCH, true},        {NULL, 0, false},
+    {"latest", MATCH_LATEST, false},     {"lookup", MATCH_LOOKUP, false},
+    {"batch", MATCH_BATCH, false},       {NULL, 0, false},
 };
 static const struct key_word time_words[] = {
     {"processing", TIME_PROCESSING, false},
     {"event", TIME_EVENT, false},
+    {NULL, 0, false},
+};
+static const struct key_word duplicates_words[] = {
+    {"keep", DUPLICATES_KEEP, false},
+    {"last", DUPLICATES_LAST, false},
+    {"error", DUPLICATES_ERROR, false},
     {NULL, 0, false},
 };
 static const struct key_word absent_words[] = {
@@ -98,6 +104,7 @@ static const struct key_word thread_words[] = {
 
 #define IN_EVENT_TIME USE_TIME(TIME_EVENT)
 #define OF_WINDOWS    (IS(TUMBLING) | IS(SLIDING) | IS(SESSION))
+#define OF_TIME       (OF_WINDOWS | IS(INTERVAL) | IS(LATEST)) /* the others know none */
 
 /* The order is that of interface.md section 2, of --check and of the manual. */
 const struct key keys[] = {
@@ -215,7 +222,7 @@ const struct key keys[] = {
     {.name = "timestamp",
      .sections = SIDES_IN,
      .type = KEY_EXPRESSION,
-     .use = {.times = IN_EVENT_TIME},
+     .use = {.matches = OF_TIME, .times = IN_EVENT_TIME},
      .example = "at",
      AT_SIDE(timestamp),
      .help = "The time of a record: an expression of a timestamp type (timestamp, timestamp_s, "
@@ -224,7 +231,7 @@ const struct key keys[] = {
     {.name = "delay",
      .sections = SIDES_IN,
      .type = KEY_DURATION,
-     .use = {.times = IN_EVENT_TIME},
+     .use = {.matches = OF_TIME, .times = IN_EVENT_TIME},
      .preset = "0s",
      .high = DURATION_MAX,
      AT_SIDE(delay_ms),
@@ -234,7 +241,7 @@ const struct key keys[] = {
     {.name = "idle",
      .sections = SIDES_IN,
      .type = KEY_DURATION,
-     .use = {.times = IN_EVENT_TIME},
+     .use = {.matches = OF_TIME, .times = IN_EVENT_TIME},
      .preset = "2m",
      .high = DURATION_MAX,
      .off = "off",
@@ -245,7 +252,7 @@ const struct key keys[] = {
     {.name = "max_ahead",
      .sections = SIDES_IN,
      .type = KEY_DURATION,
-     .use = {.times = IN_EVENT_TIME},
+     .use = {.matches = OF_TIME, .times = IN_EVENT_TIME},
      .preset = "1h",
      .preset_file = "off",
      .high = DURATION_MAX,
@@ -263,12 +270,15 @@ const struct key keys[] = {
      AT_INPUT(max_line),
      .help = "A longer record (its line end not counted) is rejected whole."},
     {.name = "duplicates",
-     .sections = SIDES_IN,
+     .sections = IN(RIGHT),
      .type = KEY_WORD,
      .use = {.matches = IS(LOOKUP)},
      .preset = "keep",
-     .later = "",
-     .help = "What a key with several rows means: keep, last or error."},
+     .words = duplicates_words,
+     AT_PLAN(duplicates),
+     .help = "What it means that a key has several rows in the table. keep: a left record meets "
+             "all of them. last: the last one in the file is the only one. error: the table is "
+             "wrong."},
     {.name = "select",
      .sections = IN(OUTPUT),
      .type = KEY_COLUMNS,
@@ -429,12 +439,14 @@ const struct key keys[] = {
      AT_PLAN(match),
      .help = "Which records can meet. tumbling: those of the same window, one window after the "
              "other. sliding: the same, with windows that overlap. session: those of a burst, "
-             "which a pause ends. interval: those whose times are near each other. (latest, "
-             "lookup and batch are not in this version.)"},
+             "which a pause ends. interval: those whose times are near each other. latest: a left "
+             "record and the newest right one of its key. lookup: a left record and the rows of "
+             "its key in a file, the right side. batch: all, of two sides that end; the right one "
+             "is read first."},
     {.name = "time",
      .sections = IN(JOIN),
      .type = KEY_WORD,
-     .use = {.matches = OF_WINDOWS | IS(INTERVAL) | IS(LATEST)},
+     .use = {.matches = OF_TIME},
      .preset = "processing",
      .words = time_words,
      AT_PLAN(time),
@@ -511,15 +523,23 @@ const struct key keys[] = {
      .type = KEY_DURATION,
      .use = {.matches = IS(LATEST), .times = USE_TIME(TIME_PROCESSING)},
      .preset = "0s",
-     .later = "",
-     .help = "How long a left record waits for its first partner."},
+     .high = DURATION_MAX,
+     .off = "forever",
+     .off_ms = PLAN_FOREVER,
+     AT_PLAN(wait_ms),
+     .help = "How long a left record that finds no right one waits for one to come; then it has no "
+             "partner. forever: until one comes."},
     {.name = "ttl",
      .sections = IN(JOIN),
      .type = KEY_DURATION,
      .use = {.matches = IS(LATEST), .times = USE_TIME(TIME_PROCESSING)},
      .preset = "off",
-     .later = "",
-     .help = "A right value that is not renewed for so long is forgotten."},
+     .high = DURATION_MAX,
+     .off = "off",
+     .off_ms = PLAN_OFF,
+     AT_PLAN(ttl_ms),
+     .help = "A right record that no newer one of its key replaces for so long is forgotten; off: "
+             "it stays."},
     {.name = "on",
      .sections = IN(JOIN),
      .type = KEY_EXPRESSION,

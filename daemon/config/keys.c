@@ -192,7 +192,13 @@ static const struct set_word format_sets[] = {
     {USE_JSON, "format = json"},
     {0, NULL},
 };
+#define SLICED (USE_MATCH(MATCH_TUMBLING) | USE_MATCH(MATCH_SLIDING))
+#define PARTED (SLICED | USE_MATCH(MATCH_SESSION) | USE_MATCH(MATCH_INTERVAL))
+
 static const struct set_word match_sets[] = {
+    {PARTED | USE_MATCH(MATCH_LATEST), "match = tumbling, sliding, session, interval or latest"},
+    {PARTED, "match = tumbling, sliding, session or interval"},
+    {SLICED, "match = tumbling or sliding"},
     {USE_MATCH(MATCH_TUMBLING), "match = tumbling"},
     {USE_MATCH(MATCH_SLIDING), "match = sliding"},
     {USE_MATCH(MATCH_SESSION), "match = session"},

@@ -46,7 +46,7 @@ static void append_condition(const struct plan *p, struct buf *to)
 {
     size_t count = p->side[SIDE_LEFT].key.count;
 
-    if (count == 0)
+    if (count == 0 && p->match != MATCH_LATEST)
         buf_append_text(to, ", each record with each of the other side");
     for (size_t i = 0; i < count; i++) {
         buf_append_text(to, i == 0 ? " on " : " and ");
@@ -111,6 +111,24 @@ static void append_interval(const struct config *c, struct buf *to)
     buf_printf(to, " that of %s, in %s", name_of(c, SIDE_LEFT), time_word(p));
 }
 
+/* The newest of what? */
+static const char *of_its_key(const struct plan *p)
+{
+    return p->side[SIDE_LEFT].key.count > 0 ? " of its key" : "";
+}
+
+static void append_latest(const struct config *c, struct buf *to)
+{
+    const struct plan *p = c->plan;
+
+    buf_printf(to, ", each record of %s with the one of %s%s", name_of(c, SIDE_LEFT),
+               name_of(c, SIDE_RIGHT), of_its_key(p));
+    if (p->time == TIME_EVENT)
+        buf_append_text(to, " that is the newest at its time (as of; event time)");
+    else
+        buf_append_text(to, " that is the newest when it is read (processing time)");
+}
+
 static void append_match(const struct config *c, struct buf *to)
 {
     const struct plan *p = c->plan;
@@ -128,8 +146,13 @@ static void append_match(const struct config *c, struct buf *to)
         append_interval(c, to);
         break;
     case MATCH_LATEST:
+        append_latest(c, to);
+        break;
     case MATCH_LOOKUP:
+        buf_printf(to, ", where %s is a table: the rows of a file", name_of(c, SIDE_RIGHT));
+        break;
     case MATCH_BATCH:
+        buf_append_text(to, ", whatever their times: both sides are read to their ends");
         break;
     }
 }
@@ -201,8 +224,91 @@ static void append_when_of_interval(const struct plan *p, struct buf *to)
         buf_append_text(to, ", and is written then if it met none");
 }
 
-static void append_when(const struct plan *p, struct buf *to)
+/* A left record that finds none. */
+static void append_wait(const struct config *c, struct buf *to)
 {
+    const struct plan *p = c->plan;
+
+    if (p->wait_ms == 0)
+        buf_append_text(to, "; one that finds none does not wait for one");
+    else if (p->wait_ms == PLAN_FOREVER)
+        buf_append_text(to, "; one that finds none waits until the first one comes (wait = "
+                            "forever)");
+    else
+        append_duration("; one that finds none waits up to ", p->wait_ms,
+                        " for the first one to come (wait)", to);
+    if (p->wait_ms != 0 && p->on != NULL)
+        buf_append_text(to, ", even if the condition then refuses that one");
+}
+
+static void append_when_of_latest(const struct config *c, struct buf *to)
+{
+    const struct plan *p = c->plan;
+    const char *left = name_of(c, SIDE_LEFT), *right = name_of(c, SIDE_RIGHT);
+
+    if (p->time == TIME_EVENT) {
+        buf_printf(to,
+                   "a record of %s waits until time has reached its own on both sides, for only "
+                   "then is it certain which of %s was the newest (an equal time counts)",
+                   left, right);
+        return;
+    }
+    buf_printf(to, "a record of %s is joined when it is read", left);
+    append_wait(c, to);
+    buf_printf(to,
+               "; a new record of %s takes the place of the one before it%s, for what is read "
+               "after it",
+               right, p->side[SIDE_LEFT].key.count > 0 ? " of the same key" : "");
+    if (p->ttl_ms != PLAN_OFF)
+        append_duration("; one that is not replaced for ", p->ttl_ms, " is forgotten (ttl)", to);
+}
+
+static void append_duplicates(const struct plan *p, struct buf *to)
+{
+    switch (p->duplicates) {
+    case DUPLICATES_KEEP:
+        buf_printf(to, "all rows%s are partners", of_its_key(p));
+        break;
+    case DUPLICATES_LAST:
+        buf_printf(to, "only the last row%s is a partner (duplicates = last)", of_its_key(p));
+        break;
+    case DUPLICATES_ERROR:
+        buf_printf(to,
+                   "%s has one row at most; a second one makes the table wrong (duplicates = "
+                   "error)",
+                   p->side[SIDE_LEFT].key.count > 0 ? "a key" : "the table");
+        break;
+    }
+}
+
+static void append_when_of_lookup(const struct config *c, struct buf *to)
+{
+    buf_printf(to, "a record of %s is joined when it is read: ", name_of(c, SIDE_LEFT));
+    append_duplicates(c->plan, to);
+    buf_append_text(to, "; the file is read before the start, and again when it changes (or at "
+                        "the signal HUP): then the new table replaces the old one at once, unless "
+                        "anything in it is wrong");
+}
+
+static void append_when_of_batch(const struct config *c, struct buf *to)
+{
+    const char *left = name_of(c, SIDE_LEFT), *right = name_of(c, SIDE_RIGHT);
+
+    buf_printf(to,
+               "%s is read first, whole, and held; then %s is read, and each of its records is "
+               "joined at once",
+               right, left);
+    if (plan_pads(c->plan, SIDE_RIGHT))
+        buf_printf(to, "; records of %s without a partner come at the end", right);
+    if (c->input[SIDE_LEFT].endpoint.kind == ENDPOINT_LISTEN ||
+        c->input[SIDE_RIGHT].endpoint.kind == ENDPOINT_LISTEN)
+        buf_append_text(to, "; a side that listens ends when its last connection has closed");
+}
+
+static void append_when(const struct config *c, struct buf *to)
+{
+    const struct plan *p = c->plan;
+
     switch (p->match) {
     case MATCH_TUMBLING:
     case MATCH_SLIDING:
@@ -216,8 +322,13 @@ static void append_when(const struct plan *p, struct buf *to)
         append_when_of_interval(p, to);
         break;
     case MATCH_LATEST:
+        append_when_of_latest(c, to);
+        break;
     case MATCH_LOOKUP:
+        append_when_of_lookup(c, to);
+        break;
     case MATCH_BATCH:
+        append_when_of_batch(c, to);
         break;
     }
 }
@@ -289,6 +400,11 @@ static void append_late(const struct config *c, struct buf *to)
             buf_append_text(to, ", unless it is to be written without one");
         break;
     case MATCH_LATEST:
+        buf_printf(to,
+                   "a record of %s is late when time has reached its own; one of %s when time "
+                   "has reached a newer one%s",
+                   name_of(c, SIDE_LEFT), name_of(c, SIDE_RIGHT), of_its_key(p));
+        break;
     case MATCH_LOOKUP:
     case MATCH_BATCH:
         return;
@@ -377,7 +493,7 @@ static void write_join(const struct config *c, struct buf *to)
     end_comment(&text, to);
     append_fates(c, &text);
     end_comment(&text, to);
-    append_when(c->plan, &text);
+    append_when(c, &text);
     end_comment(&text, to);
     buf_done(&text);
 }
@@ -386,6 +502,8 @@ static void write_time(const struct config *c, struct buf *to)
 {
     struct buf text = BUF_EMPTY;
 
+    if (c->plan->match == MATCH_LOOKUP || c->plan->match == MATCH_BATCH)
+        return; /* they know none */
     append_clock(c->plan, &text);
     end_comment(&text, to);
     if (c->plan->time == TIME_EVENT) {

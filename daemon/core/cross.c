@@ -37,6 +37,10 @@ static void tell(const struct cross *c, enum result_kind kind, const struct reco
                  const struct record *r, struct result *ret)
 {
     pairing_result(ret, kind, l, r, c->window_start, c->window_end);
+    if (l != NULL)
+        ret->time[SIDE_LEFT] = record_time_near(l, c->window_start);
+    if (r != NULL)
+        ret->time[SIDE_RIGHT] = record_time_near(r, c->window_start);
 }
 
 /* --- lefts and their rights --- */
@@ -133,11 +137,16 @@ static size_t take_pair(struct cross *c, struct record *l, struct result *ret)
 
 /* --- what had no match --- */
 
-void cross_leave(struct cross *c, enum side side, uint32_t ref, struct record *r)
+void cross_leave(struct cross *c, enum side side, uint32_t ref, struct record *r, uint32_t hash)
 {
-    if ((c->tasks & CROSS_CLOSE) != 0 && !record_has(r, RECORD_DECIDED) &&
-        in_range(c->leaving[side], ref))
-        pairing_unmatched(c->pairing.books, side, r, cross_held(c, side, ref));
+    if ((c->tasks & CROSS_CLOSE) == 0 || record_has(r, RECORD_DECIDED) ||
+        !in_range(c->leaving[side], ref))
+        return;
+    pairing_unmatched(c->pairing.books, side, r, cross_held(c, side, ref));
+    if (c->near_miss == NULL || record_has(r, RECORD_NULL_KEY))
+        return;
+    near_miss_lost(c->near_miss, side, hash, record_time_near(r, c->window_start));
+    c->debt += NEAR_MISS_FUEL;
 }
 
 /* All that could have matched the record at `ref` is passed. */
@@ -146,7 +155,7 @@ static size_t tell_end(struct cross *c, enum side side, uint32_t ref, struct rec
 {
     if ((c->tasks & CROSS_CLOSE) == 0 || !in_range(c->members[side], ref))
         return 0;
-    cross_leave(c, side, ref, r);
+    cross_leave(c, side, ref, r, c->hash);
     if (!c->pads[side] || record_has(r, (enum record_flag)c->matched_flag))
         return 0;
     tell(c, pairing_padded_kind(c->pairing.plan, side), side == SIDE_LEFT ? r : NULL,

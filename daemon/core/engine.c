@@ -4,42 +4,11 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/slab.h"
 #include "base/time.h"
-#include "core/judge.h"
-#include "core/operator.h"
+#include "core/engine_inner.h"
 
 /* So many records are hashed, then stored: what storing touches is fetched meanwhile. */
 #define PLAIN_GROUP 16
-
-/* How much state may grow: at most to the limit, but for feeds that hold time back. */
-enum level { LEVEL_LIMIT, LEVEL_MORE };
-#define LEVELS 2
-
-struct fullness {
-    bool full;      /* a push was refused, and not enough was freed since */
-    uint64_t bytes; /* of state, at that moment */
-};
-
-struct engine {
-    const struct plan *plan;
-    const struct operator* operator;
-    void *self; /* the operator's; owned */
-    struct books books;
-    struct slab_pool *pool;
-    struct judge judge;
-    struct watermark watermark;  /* event time */
-    struct feed own_feed[SIDES]; /* of batches that come from none */
-    bool event;
-    struct stream_time clock;   /* told last */
-    struct stream_time reached; /* time */
-    bool results_first;         /* the next row has to wait until all results are pulled */
-    bool begun[SIDES];          /* its next row has been judged, and could not be taken */
-    bool ended[SIDES];
-    uint64_t limit[LEVELS];   /* bytes of state */
-    uint64_t state_bytes_max; /* the one in force: the operator looks at it */
-    struct fullness fullness[LEVELS];
-};
 
 static const struct operator* operator_for(const struct plan *plan)
 {
@@ -52,11 +21,12 @@ static const struct operator* operator_for(const struct plan *plan)
     case MATCH_INTERVAL:
         return &operator_interval;
     case MATCH_LATEST:
+        return plan->time == TIME_EVENT ? &operator_as_of : &operator_latest;
     case MATCH_LOOKUP:
     case MATCH_BATCH:
-        break;
+        return &operator_table;
     }
-    assert(!"config refuses what is not in this version");
+    assert(!"a kind of match");
     return NULL;
 }
 
@@ -88,6 +58,8 @@ struct engine *engine_new(const struct plan *plan)
     e->clock = e->reached = STREAM_TIME_MIN;
     set_limits(e, plan->state_bytes_max);
     judge_init(&e->judge, plan);
+    lag_init(&e->lag);
+    e->notes_lags = plan->match != MATCH_LOOKUP && plan->match != MATCH_BATCH;
     watermark_of(plan, &e->watermark);
     for (int s = 0; s < SIDES; s++)
         watermark_open(&e->watermark, &e->own_feed[s], (enum side)s);
@@ -97,6 +69,7 @@ struct engine *engine_new(const struct plan *plan)
         .books = &e->books,
         .pool = e->pool,
         .state_bytes_max = &e->state_bytes_max,
+        .lag = &e->lag,
     });
     return e;
 }
@@ -118,8 +91,16 @@ static uint64_t state_bytes(const struct engine *e)
     return e->operator->state_bytes(e->self);
 }
 
+static bool is_empty(const struct engine *e)
+{
+    return !e->operator->has_work(e->self) && e->operator->due(e->self).ms == INT64_MAX &&
+           e->operator->held(e->self, SIDE_LEFT) + e->operator->held(e->self, SIDE_RIGHT) == 0;
+}
+
 /* Full at the limit, not full any more at 15/16 of it, or when all that was due is
- * gone: else each freed chunk would wake the inputs for a handful of records. */
+ * gone: else each freed chunk would wake the inputs for a handful of records. Nor when
+ * nothing seems to be left, whatever the operator keeps for itself: that is tried once,
+ * for values that stay (latest, tables) look the same. */
 static void look_for_room(struct engine *e)
 {
     for (int l = 0; l < LEVELS; l++) {
@@ -130,18 +111,31 @@ static void look_for_room(struct engine *e)
             continue;
         bytes = state_bytes(e);
         f->full = bytes >= f->bytes || (bytes > max - max / 16 && e->operator->has_work(e->self));
+        if (f->full && !f->retried && is_empty(e)) {
+            f->full = false;
+            f->retried = true;
+        }
     }
 }
 
 static void note_full(struct engine *e, enum level level)
 {
-    for (int l = 0; l <= (int)level; l++)
-        e->fullness[l] = (struct fullness){true, state_bytes(e)};
+    uint64_t bytes = state_bytes(e);
+
+    for (int l = 0; l <= (int)level; l++) {
+        struct fullness *f = &e->fullness[l];
+        *f = (struct fullness){true, bytes, f->retried && f->bytes == bytes};
+    }
 }
 
+/* Only those that hold time back can free memory; with the clock, only the values that left
+ * records wait for. */
 static enum level level_of(const struct engine *e, enum side side, const struct feed *f)
 {
-    return e->event && watermark_holds_back(&e->watermark, side, f) ? LEVEL_MORE : LEVEL_LIMIT;
+    bool more = e->event ? watermark_holds_back(&e->watermark, side, f)
+                         : e->plan->match == MATCH_LATEST && side == SIDE_RIGHT;
+
+    return more ? LEVEL_MORE : LEVEL_LIMIT;
 }
 
 /* --- time --- */
@@ -310,7 +304,7 @@ static bool push_row(struct engine *e, enum side side, struct batch *b, struct r
 
 /* False: some have to wait. */
 static bool push_plain(struct engine *e, enum side side, struct record_parts *parts, size_t n,
-                       size_t *at)
+                       size_t *at, enum level level)
 {
     struct books_side *books = &e->books.side[side];
     enum push_stop stop;
@@ -322,12 +316,14 @@ static bool push_plain(struct engine *e, enum side side, struct record_parts *pa
     assert(stop != PUSH_LATE); /* time is the clock's */
     books->received += taken;
     *at += taken;
-    return heed(e, stop, LEVEL_LIMIT);
+    return heed(e, stop, level);
 }
 
 /* A row that had to wait has told its time already, and is still the next one. */
 static bool has_turn(const struct engine *e, enum side side)
 {
+    if (e->plan->match == MATCH_BATCH)
+        return side == SIDE_RIGHT || e->ended[SIDE_RIGHT];
     if (!e->plan->replay || e->begun[side])
         return true;
     return !e->begun[side_other(side)] && watermark_has_turn(&e->watermark, side);
@@ -351,11 +347,11 @@ size_t engine_push(struct engine *e, enum side side, struct batch *b, size_t fro
     while (i < b->count && fits && !results_come_first(e) && has_turn(e, side)) {
         bool plain = !e->event && e->judge.plain[side];
         size_t n = plain ? judge_plain(&e->judge, side, b, i, PLAIN_GROUP, parts) : 0;
+        enum level level = level_of(e, side, b->feed);
+        e->state_bytes_max = e->limit[level];
         if (n > 0) {
-            fits = push_plain(e, side, parts, n, &i);
+            fits = push_plain(e, side, parts, n, &i, level);
         } else {
-            enum level level = level_of(e, side, b->feed);
-            e->state_bytes_max = e->limit[level];
             fits = push_row(e, side, b, &b->rows[i], level);
             e->begun[side] = !fits;
             i += fits;
@@ -390,9 +386,10 @@ bool engine_is_stuck(const struct engine *e)
 {
     if (engine_takes(e) || e->operator->has_work(e->self))
         return false;
-    if (e->event)
-        return e->fullness[LEVEL_MORE].full && !e->watermark.drifting;
-    return e->operator->due(e->self).ms == INT64_MAX;
+    for (int s = 0; s < SIDES; s++)
+        if (!e->ended[s] && !e->fullness[level_of(e, (enum side)s, NULL)].full)
+            return false;
+    return e->event ? !e->watermark.drifting : e->operator->due(e->self).ms == INT64_MAX;
 }
 
 bool engine_idle_is_due(const struct engine *e, struct mono_time now)
@@ -402,15 +399,36 @@ bool engine_idle_is_due(const struct engine *e, struct mono_time now)
 
 /* --- out --- */
 
+/* A pair comes once for each window that holds both. In the first one its later record is
+ * in its own first. */
+static inline bool is_first_meeting(const struct plan *plan, const struct result *r)
+{
+    int64_t left = r->time[SIDE_LEFT], right = r->time[SIDE_RIGHT];
+
+    return (left > right ? left : right) >= r->window_end - plan->slide_ms;
+}
+
+static inline void note_lag(struct lag *lag, const struct plan *plan, const struct result *r)
+{
+    int64_t lag_ms = r->time[SIDE_RIGHT] - r->time[SIDE_LEFT];
+
+    lag_add_row(lag, lag_ms);
+    if (plan->match != MATCH_SLIDING || is_first_meeting(plan, r))
+        lag_add_pair(lag, lag_ms);
+}
+
 size_t engine_pull(struct engine *e, struct result *ret, size_t max, int64_t *fuel)
 {
     size_t n = e->operator->pull(e->self, ret, max, fuel);
 
     for (size_t i = 0; i < n; i++) {
-        if (ret[i].kind == RESULT_FAILED)
+        if (ret[i].kind == RESULT_FAILED) {
             e->books.results_rejected++;
-        else
-            e->books.results[ret[i].kind]++;
+            continue;
+        }
+        e->books.results[ret[i].kind]++;
+        if (ret[i].kind == RESULT_PAIR && e->notes_lags)
+            note_lag(&e->lag, e->plan, &ret[i]);
     }
     look_for_room(e);
     return n;
@@ -444,6 +462,11 @@ void engine_reject_result(struct engine *e, const struct result *r)
 const struct books *engine_books(const struct engine *e)
 {
     return &e->books;
+}
+
+const struct lag *engine_lag(const struct engine *e)
+{
+    return &e->lag;
 }
 
 uint64_t engine_held(const struct engine *e, enum side side)

@@ -117,6 +117,10 @@ static size_t tell(struct join_interval *j, enum result_kind kind, const struct 
                    const struct record *r, struct result *ret)
 {
     pairing_result(ret, kind, l, r, RESULT_NO_WINDOW, RESULT_NO_WINDOW);
+    if (l != NULL)
+        ret->time[SIDE_LEFT] = record_time(l);
+    if (r != NULL)
+        ret->time[SIDE_RIGHT] = record_time(r);
     j->lent = true;
     return 1;
 }

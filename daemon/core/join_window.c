@@ -10,14 +10,14 @@
 #define PART_BYTES     (UINT64_C(64) << 10)
 #define PART_BYTES_MAX (UINT64_C(2) << 20)
 
-/* What the walk's tables may keep from one window to the next: a share of the limit,
- * for they count as state. */
-#define WALK_TABLES_SHARE 64
+/* What the walk's tables may keep from one window to the next, and what is kept of lost
+ * records: a share of the limit, for they count as state. */
+#define TABLES_SHARE 64
 
 static void *join_window_create(const struct operator_context *c)
 {
     struct join_window *j = mem_alloc_zeroed(1, sizeof(*j));
-    uint64_t keep = *c->state_bytes_max / WALK_TABLES_SHARE;
+    uint64_t keep = *c->state_bytes_max / TABLES_SHARE;
 
     j->context = *c;
     j->early = c->plan->time == TIME_EVENT ? 1 : 0;
@@ -25,6 +25,8 @@ static void *join_window_create(const struct operator_context *c)
     window_age_init(&j->open, INT64_MIN, INT64_MIN);
     window_walk_init(&j->walk, c->plan, c->books, c->pool, keep);
     late_probe_init(&j->probe, c->plan, c->books, keep);
+    near_miss_init(&j->near_miss, c->plan, c->books, c->lag, keep);
+    j->walk.cross.near_miss = &j->near_miss;
     return j;
 }
 
@@ -41,6 +43,7 @@ static void join_window_destroy(void *self)
     window_age_done(&j->open, j->context.pool);
     window_walk_done(&j->walk);
     late_probe_done(&j->probe);
+    near_miss_done(&j->near_miss);
     mem_free(j);
 }
 
@@ -95,7 +98,7 @@ static uint64_t join_window_state_bytes(const void *self)
 {
     const struct join_window *j = self;
     uint64_t bytes = j->bytes + window_age_bytes(&j->open) + window_walk_bytes(&j->walk) +
-                     late_probe_bytes(&j->probe);
+                     late_probe_bytes(&j->probe) + j->near_miss.bytes;
 
     for (const struct window_age *a = j->flushed; a != NULL; a = a->next)
         bytes += sizeof(*a) + window_age_bytes(a);
@@ -378,8 +381,8 @@ static size_t lone_some(struct join_window *j, struct window_age *a, struct resu
     const struct plan *plan = j->context.plan;
     int64_t before = window_age_next_window(a, plan, a->fired, a->closed).instant - 1;
     int64_t now = fires_to(j, a);
-    size_t n = lone_pull(&a->lone, plan, j->context.books, (before < now ? before : now) - 1, ret,
-                         max, fuel);
+    size_t n = lone_pull(&a->lone, plan, j->context.books, &j->near_miss,
+                         (before < now ? before : now) - 1, ret, max, fuel);
 
     if (n == 0) /* nobody looks at those that have gone */
         lone_give_back(&a->lone);
@@ -478,6 +481,7 @@ static size_t join_window_pull(void *self, struct result *ret, size_t max, int64
             break;
         }
     }
+    near_miss_settle(&j->near_miss);
     return n;
 }
 

@@ -17,6 +17,24 @@ static bool key_field(const struct plan_side *p, size_t *ret)
     return true;
 }
 
+/* Windows know to within their size when a record was. */
+static uint16_t time_flag(const struct plan *plan)
+{
+    switch (plan->match) {
+    case MATCH_TUMBLING:
+    case MATCH_SLIDING:
+        return plan->size_ms <= UINT32_MAX ? RECORD_TIME32 : RECORD_TIMED;
+    case MATCH_SESSION:
+    case MATCH_INTERVAL:
+    case MATCH_LATEST:
+        return RECORD_TIMED;
+    case MATCH_LOOKUP:
+    case MATCH_BATCH:
+        break;
+    }
+    return plan->keep_times ? RECORD_TIMED : 0;
+}
+
 void judge_init(struct judge *j, const struct plan *plan)
 {
     *j = (struct judge){.plan = plan, .memory = expr_memory_new()};
@@ -24,8 +42,7 @@ void judge_init(struct judge *j, const struct plan *plan)
         j->key_is_field[s] = key_field(&plan->side[s], &j->key_field[s]);
         j->plain[s] = j->key_is_field[s] && plan->side[s].where == NULL;
     }
-    if (plan->keep_times || plan->match == MATCH_SESSION || plan->match == MATCH_INTERVAL)
-        j->flags = RECORD_TIMED;
+    j->flags = time_flag(plan);
     buf_init(&j->key);
     buf_init(&j->body);
 }

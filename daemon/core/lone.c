@@ -125,19 +125,29 @@ void lone_give_back(struct lone_records *l)
     l->capacity = 0;
 }
 
+static void tell_padded(const struct plan *plan, const struct lone_record *r, struct result *ret)
+{
+    const struct record *records[SIDES] = {NULL, NULL};
+
+    records[r->side] = r->record;
+    pairing_result(ret, pairing_padded_kind(plan, r->side), records[SIDE_LEFT], records[SIDE_RIGHT],
+                   RESULT_NO_WINDOW, RESULT_NO_WINDOW);
+    ret->time[r->side] = r->time;
+}
+
 size_t lone_pull(struct lone_records *l, const struct plan *plan, struct books *books,
-                 int64_t until, struct result *ret, size_t max, int64_t *fuel)
+                 struct near_miss *near_miss, int64_t until, struct result *ret, size_t max,
+                 int64_t *fuel)
 {
     size_t n = 0;
 
     for (; n<max && * fuel> 0 && l->count > 0 && lone_first(l) <= until; *fuel -= LONE_FUEL) {
         struct lone_record *r = take_first(l);
-        enum side side = r->side;
-        pairing_unmatched(books, side, r->record, &l->held[side]);
-        if (plan_pads(plan, side))
-            pairing_result(
-                &ret[n++], pairing_padded_kind(plan, side), side == SIDE_LEFT ? r->record : NULL,
-                side == SIDE_RIGHT ? r->record : NULL, RESULT_NO_WINDOW, RESULT_NO_WINDOW);
+        pairing_unmatched(books, r->side, r->record, &l->held[r->side]);
+        if (near_miss != NULL && !record_has(r->record, RECORD_NULL_KEY))
+            near_miss_lost(near_miss, r->side, r->record->hash, r->time);
+        if (plan_pads(plan, r->side))
+            tell_padded(plan, r, &ret[n++]);
     }
     if (n == 0)
         lone_give_back(l);

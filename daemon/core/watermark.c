@@ -216,35 +216,51 @@ void watermark_read(struct watermark *w, struct feed *f, bool held)
     look_again(w, s, f);
 }
 
-/* Returns whether it has become idle. */
-static bool look_at_feed(struct watermark *w, const struct watermark_side *s, struct feed *f)
+/* The earliest instant at which feeds became idle that are not called so yet; INT64_MAX:
+ * none did. */
+static int64_t next_idle(struct watermark *w, const struct watermark_side *s)
 {
-    int64_t from = idle_from(w, f->last_ms, s->idle_ms);
+    int64_t next = INT64_MAX;
 
-    if (!feed_counts(f))
-        return false;
-    if (w->mono_ms >= from && !f->unread) {
-        f->idle = true;
-        return true;
+    LIST_EACH (&s->feeds, struct feed, link, f) {
+        int64_t from = idle_from(w, f->last_ms, s->idle_ms);
+        if (!feed_counts(f))
+            continue;
+        if (w->mono_ms < from || f->unread)
+            check_again(w, from);
+        else if (from < next)
+            next = from;
     }
-    check_again(w, from);
+    return next;
+}
+
+static void call_idle(struct watermark *w, struct watermark_side *s, int64_t instant)
+{
+    LIST_EACH (&s->feeds, struct feed, link, f)
+        f->idle |= feed_counts(f) && !f->unread && idle_from(w, f->last_ms, s->idle_ms) == instant;
+    side_anew(s);
+}
+
+static bool has_unread(const struct watermark_side *s)
+{
+    LIST_EACH (&s->feeds, struct feed, link, f)
+        if (f->unread)
+            return true;
     return false;
 }
 
+/* Those that became idle do so one after the other, whenever that is found out: each time
+ * the side is as far as those are that are left. */
 static void look_at_side(struct watermark *w, struct watermark_side *s)
 {
     int64_t from = idle_from(w, s->last_ms, s->idle_ms);
-    bool unread = false, changed = false;
+    int64_t instant;
 
-    LIST_EACH (&s->feeds, struct feed, link, f) {
-        changed |= look_at_feed(w, s, f);
-        unread |= f->unread;
-    }
-    if (changed)
-        side_anew(s);
+    while ((instant = next_idle(w, s)) != INT64_MAX)
+        call_idle(w, s, instant);
     if (s->idle)
         return;
-    if (w->mono_ms < from || unread) {
+    if (w->mono_ms < from || has_unread(s)) {
         check_again(w, from);
         return;
     }

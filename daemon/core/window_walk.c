@@ -41,7 +41,7 @@ static __attribute__((noinline)) void build_null_key(struct window_walk *w, enum
     else if (w->pads[side])
         walk_table_add_lone(&w->table, side, r, ref);
     else
-        cross_leave(&w->cross, side, ref, r);
+        cross_leave(&w->cross, side, ref, r, r->hash);
 }
 
 static inline __attribute__((always_inline)) void
@@ -56,7 +56,7 @@ build_record(struct window_walk *w, enum side side, struct record *r, uint32_t r
     if (!walk_table_find(&w->table, w->cross.chunks, r, &entry, &slot)) {
         /* All left records are there already: this one can meet none. */
         if (side == SIDE_RIGHT && !w->pads[side]) {
-            cross_leave(&w->cross, side, ref, r);
+            cross_leave(&w->cross, side, ref, r, r->hash);
             return;
         }
         entry = walk_table_add(&w->table, r->hash, slot);
@@ -110,7 +110,8 @@ static void chain_group(struct window_walk *w, const struct group *group, size_t
 {
     if (w->silent)
         for (size_t i = 0; i < n; i++)
-            cross_leave(&w->cross, w->side, group[i].reference, group[i].record);
+            cross_leave(&w->cross, w->side, group[i].reference, group[i].record,
+                        group[i].record->hash);
     else if (w->side == SIDE_LEFT)
         chain_group_of(w, SIDE_LEFT, group, n);
     else
@@ -119,9 +120,17 @@ static void chain_group(struct window_walk *w, const struct group *group, size_t
 
 static void build_end(struct window_walk *w);
 
-/* Returns how many. */
-static size_t build_group(struct window_walk *w, const struct log_part *p,
-                          const struct log_chunk *c)
+static inline int64_t take_debt(struct cross *c)
+{
+    int64_t debt = c->debt;
+
+    c->debt = 0;
+    return debt;
+}
+
+/* Returns the fuel it takes. */
+static int64_t build_group(struct window_walk *w, const struct log_part *p,
+                           const struct log_chunk *c)
 {
     struct group group[BUILD_GROUP];
     size_t n = 0;
@@ -134,7 +143,7 @@ static size_t build_group(struct window_walk *w, const struct log_part *p,
         fetch_chunk(p, w->chunk, w->offset + BUILD_AHEAD);
     }
     chain_group(w, group, n);
-    return n;
+    return (int64_t)n * FETCH_FUEL + take_debt(&w->cross);
 }
 
 static void build_direct(struct window_walk *w, int64_t *fuel)
@@ -146,7 +155,7 @@ static void build_direct(struct window_walk *w, int64_t *fuel)
         while (w->offset < c->used) {
             if (*fuel <= 0)
                 return;
-            *fuel -= (int64_t)build_group(w, p, c) * FETCH_FUEL;
+            *fuel -= build_group(w, p, c);
         }
     }
     --*fuel;
@@ -175,7 +184,7 @@ static int64_t build_runs_group(struct window_walk *w)
     }
     chain_group(w, group, n);
     window_runs_turn(runs);
-    return looks + (int64_t)n * (FETCH_FUEL - 1) + 1;
+    return looks + (int64_t)n * (FETCH_FUEL - 1) + 1 + take_debt(&w->cross);
 }
 
 static void build_runs(struct window_walk *w, int64_t *fuel)
@@ -201,6 +210,7 @@ static void entry_begin(struct window_walk *w)
 {
     const struct walk_entry *e = &w->table.entries[w->entry];
 
+    w->cross.hash = e->hash;
     cross_begin(&w->cross, e->head, w->entry == WALK_NULL_KEY);
     w->restored_side = SIDE_LEFT;
     w->restored = e->head[SIDE_LEFT];
@@ -316,7 +326,9 @@ emit_plain_pairs(struct window_walk *w, struct result *ret, size_t max, int64_t 
         fetch_ahead(w);
         l = take_plain(w, e, SIDE_LEFT, dies);
         r = take_plain(w, e, SIDE_RIGHT, dies);
-        pairing_result(&ret[n++], RESULT_PAIR, l, r, start, end);
+        pairing_result(&ret[n], RESULT_PAIR, l, r, start, end);
+        ret[n].time[SIDE_LEFT] = record_time_near(l, start);
+        ret[n++].time[SIDE_RIGHT] = record_time_near(r, start);
     }
     *fuel -= (int64_t)n * FETCH_FUEL;
     return n;
@@ -368,6 +380,7 @@ static size_t emit(struct window_walk *w, struct result *ret, size_t max, int64_
             break;
         }
         n += cross_pull(&w->cross, ret + n, max - n, fuel);
+        *fuel -= take_debt(&w->cross);
         if (!cross_is_over(&w->cross) || (!w->dies && !restore(w, fuel)))
             continue;
         n += next_entry(w, ret + n, max - n, fuel);

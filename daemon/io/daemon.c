@@ -95,17 +95,51 @@ static bool file_differs(const struct daemon *d)
     return differs;
 }
 
+static void end_reload(struct daemon *d, bool good)
+{
+    d->reloading = false;
+    if (good)
+        log_info("reloaded");
+    else
+        log_warning("reloaded, but for the table of [right]");
+    service_ready();
+}
+
+/* Two at once would race: what comes during one is done once more after it. */
 static void reload(struct daemon *d)
 {
     if (d->step != DAEMON_RUNNING)
         return;
+    if (lookup_is_reading(&d->lookup)) {
+        d->reload_queued = true;
+        return;
+    }
+    d->reloading = true;
     service_reloading();
     for (int i = 0; i < OUTPUTS; i++)
         output_reopen(&d->outputs[i]);
     if (file_differs(d))
         log_warning("%s differs from what is running: that takes a restart", d->config->path);
-    log_info("reloaded");
-    service_ready();
+    if (d->lookup.config == NULL)
+        end_reload(d, true);
+    else if (!lookup_reload(&d->lookup))
+        end_reload(d, false);
+}
+
+static void read_table(struct daemon *d)
+{
+    enum lookup_outcome outcome = lookup_turn(&d->lookup);
+
+    d->inputs[SIDE_RIGHT].bytes += d->lookup.bytes - d->table_bytes;
+    d->table_bytes = d->lookup.bytes;
+    if (outcome == LOOKUP_NOTHING)
+        return;
+    if (d->reloading)
+        end_reload(d, outcome == LOOKUP_DONE);
+    if (d->reload_queued) {
+        d->reload_queued = false;
+        reload(d);
+    }
 }
 
 static void on_signal(evutil_socket_t signal, short what, void *arg)
@@ -211,6 +245,8 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
         log_limit_tell(&d->inputs[s].bad_records, LOG_LEVEL_WARNING, "bad records");
     if (d->ticks % TRIM_TICKS == 0 && d->rate[SIDE_LEFT] + d->rate[SIDE_RIGHT] == 0)
         engine_trim(d->engine);
+    if (d->step == DAEMON_RUNNING)
+        lookup_tick(&d->lookup);
     tell_hold(d);
     tell_absent(d);
     stop_tick(d);
@@ -330,11 +366,12 @@ static void tell_ready(const struct daemon *d)
 static void loop(struct daemon *d)
 {
     while (d->step != DAEMON_STOPPED) {
-        int flags = EVLOOP_ONCE | (pump_busy(&d->pump) ? EVLOOP_NONBLOCK : 0);
+        bool busy = pump_busy(&d->pump) || lookup_is_reading(&d->lookup);
         int64_t cpu_us;
 
-        event_base_loop(d->base, flags);
+        event_base_loop(d->base, EVLOOP_ONCE | (busy ? EVLOOP_NONBLOCK : 0));
         pump_turn(&d->pump);
+        read_table(d);
         set_due(d);
         stop_turn(d);
         cpu_us = clock_thread_cpu_us();
@@ -358,9 +395,30 @@ static void close_all(struct daemon *d)
     event_del(&d->due);
     close(d->due_fd);
     event_del(&d->watchdog);
-    pump_done(&d->pump);
-    engine_free(d->engine);
-    event_base_free(d->base);
+}
+
+/* Before the loop, TERM and INT simply end the process, as nothing is open yet; HUP would too. */
+static bool read_first_table(struct daemon *d)
+{
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGUSR1, SIG_IGN);
+    return lookup_open(&d->lookup, d->engine, &d->clock, d->config);
+}
+
+static void run(struct daemon *d)
+{
+    add_events(d);
+    if (open_all(d)) {
+        tell_ready(d);
+        engine_count_idle_anew(d->engine, clock_mono());
+        service_ready();
+        d->cpu_us = clock_thread_cpu_us();
+        loop(d);
+        log_info("stopped");
+    } else {
+        d->status = 1;
+    }
+    close_all(d);
 }
 
 int daemon_run(struct daemon *d, const struct config *config)
@@ -378,17 +436,13 @@ int daemon_run(struct daemon *d, const struct config *config)
     d->engine = engine_new(config->plan);
     clock_init(&d->clock);
     pump_init(&d->pump, d->engine, &d->clock, d->inputs, d->outputs, config->plan);
-    add_events(d);
-    if (open_all(d)) {
-        tell_ready(d);
-        engine_count_idle_anew(d->engine, clock_mono());
-        service_ready();
-        d->cpu_us = clock_thread_cpu_us();
-        loop(d);
-        log_info("stopped");
-    } else {
+    if (read_first_table(d))
+        run(d);
+    else
         d->status = 1;
-    }
-    close_all(d);
+    lookup_close(&d->lookup);
+    pump_done(&d->pump);
+    engine_free(d->engine);
+    event_base_free(d->base);
     return d->status;
 }

@@ -66,6 +66,8 @@ bool input_open(struct input *in, struct event_base *base, struct pump *pump,
 {
     *in = (struct input){.config = c, .side = side, .base = base, .pump = pump};
     list_init(&in->sources);
+    if (pump->plan->match == MATCH_LOOKUP && side == SIDE_RIGHT)
+        return true; /* it is io/lookup's */
     switch (c->endpoint.kind) {
     case ENDPOINT_FILE:
         return open_path(in);
@@ -88,10 +90,26 @@ void input_start(struct input *in)
 
 void input_close(struct input *in)
 {
+    in->stopping = true;
     SOURCES_EACH(in, s)
     input_source_done(in, s);
     if (in->listening)
         listener_close(&in->listener);
+}
+
+/* Batch: a listening side ends with its last connection, and its port with it. Who waits in
+ * the queue has connected already. */
+static void end_with_last(struct input *in)
+{
+    if (in->pump->plan->match != MATCH_BATCH || !in->listening || in->stopping ||
+        in->source_count > 0)
+        return;
+    listener_take_all(&in->listener);
+    if (in->source_count > 0)
+        return;
+    listener_close(&in->listener);
+    in->stopping = true;
+    log_info("%s: the last connection has closed: this side has ended", side_word(in->side));
 }
 
 void input_source_done(struct input *in, struct source *s)
@@ -100,6 +118,7 @@ void input_source_done(struct input *in, struct source *s)
         listener_gone(&in->listener);
     in->source_count--;
     source_free(s);
+    end_with_last(in);
 }
 
 bool input_ended(const struct input *in)

@@ -342,10 +342,13 @@ bool pump_holds(const struct pump *p)
     return !engine_takes(p->engine) || !pump_fates_have_room(p);
 }
 
+/* The left side of a batch is, until the right one has ended. */
 bool pump_holds_side(const struct pump *p, enum side side)
 {
-    return !p->ended[side] &&
-           (!pump_fates_have_room(p) || engine_holds(p->engine, side, NULL) == ENGINE_FULL);
+    enum engine_hold hold = engine_holds(p->engine, side, NULL);
+
+    return !p->ended[side] && (!pump_fates_have_room(p) || hold == ENGINE_FULL ||
+                               (hold == ENGINE_OTHER && p->plan->match == MATCH_BATCH));
 }
 
 bool pump_finished(const struct pump *p)

@@ -96,28 +96,68 @@ static void late_windows(const struct daemon *d, const char *name, struct buf *t
         sample(to, name, side_label(s), (double)engine_books(d->engine)->side[s].late_windows);
 }
 
+static void reloads(const struct daemon *d, const char *name, struct buf *to)
+{
+    sample(to, name, "{result=\"ok\"}", (double)d->lookup.reloads_ok);
+    sample(to, name, "{result=\"failed\"}", (double)d->lookup.reloads_failed);
+}
+
+struct histogram {
+    const double *le_seconds;
+    const uint64_t *bucket; /* not cumulative */
+    int buckets;
+    uint64_t count, sum_ms;
+};
+
+/* `label` is one that all its samples have, or "". */
+static void histogram_samples(const struct histogram *h, const char *name, const char *label,
+                              struct buf *to)
+{
+    const char *comma = label[0] == '\0' ? "" : ",";
+    char series[64], labels[64];
+    uint64_t count = 0;
+
+    snprintf(series, sizeof(series), "%s_bucket", name);
+    for (int i = 0; i < h->buckets; i++) {
+        count += h->bucket[i];
+        snprintf(labels, sizeof(labels), "{%s%sle=\"%g\"}", label, comma, h->le_seconds[i]);
+        sample(to, series, labels, (double)count);
+    }
+    snprintf(labels, sizeof(labels), "{%s%sle=\"+Inf\"}", label, comma);
+    sample(to, series, labels, (double)h->count);
+    snprintf(labels, sizeof(labels), label[0] == '\0' ? "%s" : "{%s}", label);
+    snprintf(series, sizeof(series), "%s_sum", name);
+    sample(to, series, labels, (double)h->sum_ms / 1000);
+    snprintf(series, sizeof(series), "%s_count", name);
+    sample(to, series, labels, (double)h->count);
+}
+
 static void late_seconds(const struct daemon *d, const char *name, struct buf *to)
 {
-    char series[64], labels[64];
+    char label[32];
 
     for (int s = 0; s < SIDES; s++) {
         const struct lateness *l = &engine_books(d->engine)->side[s].lateness;
-        const char *word = side_word((enum side)s);
-        uint64_t count = 0;
-        snprintf(series, sizeof(series), "%s_bucket", name);
-        for (int i = 0; i < LATENESS_BUCKETS; i++) {
-            count += l->bucket[i];
-            snprintf(labels, sizeof(labels), "{side=\"%s\",le=\"%g\"}", word,
-                     lateness_le_seconds[i]);
-            sample(to, series, labels, (double)count);
-        }
-        snprintf(labels, sizeof(labels), "{side=\"%s\",le=\"+Inf\"}", word);
-        sample(to, series, labels, (double)l->count);
-        snprintf(series, sizeof(series), "%s_sum", name);
-        sample(to, series, side_label(s), (double)l->sum_ms / 1000);
-        snprintf(series, sizeof(series), "%s_count", name);
-        sample(to, series, side_label(s), (double)l->count);
+        const struct histogram h = {lateness_le_seconds, l->bucket, LATENESS_BUCKETS, l->count,
+                                    (uint64_t)l->sum_ms};
+        snprintf(label, sizeof(label), "side=\"%s\"", side_word((enum side)s));
+        histogram_samples(&h, name, label, to);
     }
+}
+
+static void pair_lag(const struct daemon *d, const char *name, struct buf *to)
+{
+    const struct lag *l = engine_lag(d->engine);
+    struct histogram h = {lag_le_seconds, l->bucket, LAG_BUCKETS, 0, l->sum_ms};
+
+    for (int i = 0; i <= LAG_BUCKETS; i++)
+        h.count += l->bucket[i];
+    histogram_samples(&h, name, "", to);
+}
+
+static void near_misses(const struct daemon *d, const char *name, struct buf *to)
+{
+    sample(to, name, "", (double)engine_books(d->engine)->near_misses);
 }
 
 static void output_sample(const struct daemon *d, const char *name, struct buf *to,
@@ -280,6 +320,14 @@ static const struct metric metrics[] = {
      late_windows},
     {"joind_late_seconds", "histogram",
      "By how much late records were behind the watermark of the join.", late_seconds},
+    {"joind_lookup_reloads_total", "counter",
+     "How often the table of a lookup was read anew, and was or was not taken.", reloads},
+    {"joind_pair_lag_seconds", "histogram",
+     "How far apart in time the records of pairs are, whichever came first.", pair_lag},
+    {"joind_near_misses_total", "counter",
+     "Pairs that windows parted: lost on either side of an "
+     "edge.",
+     near_misses},
     {"joind_results_discarded_total", "counter",
      "Rows not delivered: by absent or slow = discard, with a disconnected subscriber, or at the "
      "end of a stop.",
@@ -363,6 +411,48 @@ static void json_results(const struct daemon *d, struct buf *to)
     buf_printf(to, "\"rejected\":%llu}", (unsigned long long)b->results_rejected);
 }
 
+static void json_duration(struct buf *to, const char *name, int64_t ms)
+{
+    buf_printf(to, "\"%s\":\"", name);
+    duration_write(ms, to);
+    buf_append_char(to, '"');
+}
+
+/* Which interval would have kept how many of the pairs, those that windows parted too. */
+static void json_keep(const struct daemon *d, struct buf *to)
+{
+    static const struct {
+        const char *percent;
+        unsigned share; /* as of lag_keep() */
+    } rows[] = {{"50", 5000}, {"90", 9000}, {"99", 9900}, {"99.9", 9990}};
+    struct lag_bounds b;
+
+    if (lag_pairs(engine_lag(d->engine)) == 0) {
+        buf_append_text(to, "null");
+        return;
+    }
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        lag_keep(engine_lag(d->engine), rows[i].share, &b);
+        buf_printf(to, "%s\"%s\":{", i == 0 ? "{" : ",", rows[i].percent);
+        json_duration(to, "lower", b.lower_ms);
+        buf_append_char(to, ',');
+        json_duration(to, "upper", b.upper_ms);
+        buf_append_char(to, '}');
+    }
+    buf_append_char(to, '}');
+}
+
+static void json_pairs(const struct daemon *d, struct buf *to)
+{
+    uint64_t lost = engine_books(d->engine)->near_misses;
+
+    buf_printf(to, "\"pairs\":{\"seen\":%llu,\"lost\":%llu,\"keep\":",
+               (unsigned long long)(lag_pairs(engine_lag(d->engine)) - lost),
+               (unsigned long long)lost);
+    json_keep(d, to);
+    buf_append_char(to, '}');
+}
+
 static void json_outputs(const struct daemon *d, struct buf *to)
 {
     bool first = true;
@@ -414,6 +504,8 @@ void report_status_json(const struct daemon *d, struct buf *to)
     json_side(d, SIDE_RIGHT, to);
     buf_append_char(to, ',');
     json_results(d, to);
+    buf_append_char(to, ',');
+    json_pairs(d, to);
     if (d->config->plan->time == TIME_EVENT) {
         buf_append_text(to, ",\"time\":");
         json_time(to, engine_time(d->engine).ms);

@@ -8,6 +8,7 @@ static void begin_ending(struct daemon *d)
 {
     d->step = DAEMON_ENDING;
     d->step_since_ms = clock_mono().ms;
+    lookup_give_up(&d->lookup);
     service_stopping();
     for (int s = 0; s < SIDES; s++)
         input_ask_to_end(&d->inputs[s]);
@@ -17,6 +18,19 @@ static void begin_draining(struct daemon *d)
 {
     d->step = DAEMON_DRAINING;
     d->step_since_ms = clock_mono().ms;
+    lookup_give_up(&d->lookup);
+}
+
+/* Nothing held can leave before the right side has ended, which it cannot. */
+static bool table_is_too_large(const struct daemon *d)
+{
+    if (d->config->plan->match != MATCH_BATCH || engine_takes(d->engine))
+        return false;
+    log_error("right: the table does not fit into [state] memory (%llu bytes): it has %llu rows so "
+              "far",
+              (unsigned long long)d->config->plan->state_bytes_max,
+              (unsigned long long)engine_books(d->engine)->side[SIDE_RIGHT].received);
+    return true;
 }
 
 /* Grows with whatever is done: windows walked, bytes written. */
@@ -105,7 +119,8 @@ void stop_turn(struct daemon *d)
         d->flush_told = true;
         engine_flush(d->engine);
     }
-    if (d->inputs[SIDE_LEFT].fault || d->inputs[SIDE_RIGHT].fault || any_failed(d)) {
+    if (d->inputs[SIDE_LEFT].fault || d->inputs[SIDE_RIGHT].fault || any_failed(d) ||
+        table_is_too_large(d)) {
         d->status = 1;
         d->step = DAEMON_STOPPED;
         return;

@@ -57,6 +57,7 @@ struct books {
     struct books_side side[SIDES];
     uint64_t results[RESULT_KINDS];
     uint64_t results_rejected; /* select or on failed for the pair */
+    uint64_t near_misses;      /* pairs that windows parted (core/near_miss) */
 };
 
 static inline bool books_balance(const struct books_side *b, uint64_t held)

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "core/engine.h"
+#include "core/near_miss.h"
 #include "core/pairing.h"
 #include "core/plan.h"
 #include "core/reference.h"
@@ -56,6 +57,10 @@ struct cross {
     int64_t window_start, window_end;       /* of results */
     struct cross_range members[SIDES];      /* records elsewhere are passed over: CROSS_ALL */
     struct cross_range leaving[SIDES];      /* CLOSE decides these alone: CROSS_ALL */
+    struct near_miss *near_miss;            /* told of the unmatched; not owned; NULL: nobody */
+    uint32_t hash;                          /* of the group's key; for near_miss alone */
+
+    int64_t debt; /* fuel that near misses took: for the owner to pay, who sets it to 0 */
 
     /* position */
     uint32_t head[SIDES];
@@ -78,8 +83,8 @@ static inline bool cross_is_over(const struct cross *c)
 }
 
 /* The record at `ref`, of a group or not, has no match to come: its fate, if it is one that
- * CLOSE decides and was not decided before. */
-void cross_leave(struct cross *c, enum side side, uint32_t ref, struct record *r);
+ * CLOSE decides and was not decided before. `hash` is its key's. */
+void cross_leave(struct cross *c, enum side side, uint32_t ref, struct record *r, uint32_t hash);
 
 /* Where the record at `ref` is counted while it is undecided. */
 static inline uint64_t *cross_held(const struct cross *c, enum side side, uint32_t ref)

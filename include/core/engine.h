@@ -18,6 +18,7 @@
 #include "core/batch.h"
 #include "core/books.h"
 #include "core/instant.h"
+#include "core/lag.h"
 #include "core/plan.h"
 #include "core/record.h"
 #include "core/side.h"
@@ -68,7 +69,8 @@ enum engine_hold {
     ENGINE_TAKES,
     ENGINE_FULL,    /* state is full: pushing would take nothing */
     ENGINE_RESULTS, /* results that came before the next row have to be pulled first */
-    ENGINE_OTHER,   /* replay: the other side's row comes next */
+    ENGINE_OTHER,   /* the other side's row comes next: replay, and the left side of a batch
+                     * before the right one has ended */
 };
 
 /* Would it take a row of this feed now? NULL: of the side's own. In event time, feeds that
@@ -93,6 +95,25 @@ void engine_flush(struct engine *e);
  * stop, when nothing more is read. */
 void engine_lift_limit(struct engine *e);
 
+/* lookup: the right side is a table, which is built beside the one that answers and then
+ * swapped in whole. Nothing of a new table is in the books, or answers, before that. */
+struct lookup_table;
+struct lookup_table *engine_table_new(struct engine *e);
+
+/* Adds the rows of a batch, from `from` on, as far as *fuel (as of engine_pull) goes; returns
+ * how many. A row that is rejected, or that `duplicates` forbids (it is rejected then), is a
+ * fault of the whole table: it is appended to `fault` (without the row's place), and the row is
+ * not counted in. So is state that is full, the one fault of a row that is not rejected. */
+size_t engine_table_add(struct engine *e, struct lookup_table *t, struct batch *b, size_t from,
+                        int64_t *fuel, struct buf *fault);
+
+/* Takes the table, which is complete. What a left row that came before meets is still the
+ * old one; its rows end matched or unmatched, and are freed as results are pulled. */
+void engine_table_swap(struct engine *e, struct lookup_table *t, struct stream_time now);
+
+/* Gives up one that will not be swapped in; freed as results are pulled. */
+void engine_table_drop(struct engine *e, struct lookup_table *t);
+
 /* This side has ended: no row will come. When both have, time runs to its end. */
 void engine_end(struct engine *e, enum side side);
 
@@ -101,6 +122,7 @@ void engine_end(struct engine *e, enum side side);
 struct result {
     enum result_kind kind;
     const struct record *record[SIDES]; /* NULL: padded, or not part (semi, anti) */
+    int64_t time[SIDES];                /* of the records that are there */
     int64_t window_start, window_end;   /* RESULT_NO_WINDOW: of a record that lay in none */
 };
 #define RESULT_NO_WINDOW EXPR_NO_WINDOW
@@ -126,6 +148,7 @@ void engine_reject_result(struct engine *e, const struct result *r);
 /* --- what it knows --- */
 
 const struct books *engine_books(const struct engine *e);
+const struct lag *engine_lag(const struct engine *e);
 uint64_t engine_held(const struct engine *e, enum side side);
 uint64_t engine_state_bytes(const struct engine *e);
 struct stream_time engine_time(const struct engine *e); /* reached: the join's watermark */

@@ -18,6 +18,7 @@
 
 #include "core/instant.h"
 #include "core/late_probe.h"
+#include "core/near_miss.h"
 #include "core/operator.h"
 #include "core/pane.h"
 #include "core/window_age.h"
@@ -32,8 +33,9 @@ struct join_window {
     unsigned bits;              /* how new panes are parted */
     struct window_walk walk;    /* over panes of the oldest age, as the probe */
     struct late_probe probe;
-    uint64_t bytes;         /* of all panes */
-    uint64_t chunks[SIDES]; /* of all panes */
+    struct near_miss near_miss; /* the walk and lone records tell it what was lost */
+    uint64_t bytes;             /* of all panes */
+    uint64_t chunks[SIDES];     /* of all panes */
 };
 
 extern const struct operator operator_window;

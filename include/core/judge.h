@@ -28,7 +28,7 @@ struct judge {
     size_t key_field[SIDES]; /* of a key that is one field as it stands */
     bool key_is_field[SIDES];
     bool plain[SIDES];          /* the key is that field, and there is no `where` */
-    uint16_t flags;             /* of each record: RECORD_TIMED, or 0 */
+    uint16_t flags;             /* of each record: RECORD_TIMED, RECORD_TIME32, or 0 */
     struct buf key, body;       /* of the record that is being judged */
     struct expr_memory *memory; /* owned */
 };

@@ -14,6 +14,7 @@
 
 #include "core/books.h"
 #include "core/engine.h"
+#include "core/near_miss.h"
 #include "core/plan.h"
 #include "core/record.h"
 #include "core/side.h"
@@ -50,9 +51,11 @@ static inline int64_t lone_first(const struct lone_records *l)
 int64_t lone_first_from(const struct lone_records *l, int64_t from);
 
 /* As engine_pull(), of those whose time is at or below `until`. What earlier results
- * pointed at must have been given back: lone_give_back(). */
+ * pointed at must have been given back: lone_give_back(). `near_miss` is told of them;
+ * NULL: nobody is. */
 size_t lone_pull(struct lone_records *l, const struct plan *plan, struct books *books,
-                 int64_t until, struct result *ret, size_t max, int64_t *fuel);
+                 struct near_miss *near_miss, int64_t until, struct result *ret, size_t max,
+                 int64_t *fuel);
 void lone_give_back(struct lone_records *l);
 
 uint64_t lone_recount(const struct lone_records *l, enum side side);

@@ -16,6 +16,7 @@
 #include "core/books.h"
 #include "core/engine.h"
 #include "core/instant.h"
+#include "core/lag.h"
 #include "core/plan.h"
 #include "core/record.h"
 #include "core/side.h"
@@ -26,6 +27,7 @@ struct operator_context {
     struct books *books;
     struct slab_pool *pool;
     const uint64_t *state_bytes_max; /* may change from push to push */
+    struct lag *lag;                 /* for near misses; NULL: nobody asks */
 };
 
 /* Why a push took fewer records than there were. */
@@ -68,5 +70,8 @@ struct operator
 extern const struct operator operator_window;   /* tumbling, sliding */
 extern const struct operator operator_session;  /* session */
 extern const struct operator operator_interval; /* interval */
+extern const struct operator operator_latest;   /* latest, processing time */
+extern const struct operator operator_as_of;    /* latest, event time */
+extern const struct operator operator_table;    /* lookup, batch */
 
 #endif

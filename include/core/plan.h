@@ -35,6 +35,11 @@ enum time_kind { TIME_PROCESSING, TIME_EVENT };
 
 #define PLAN_OFF (-1)
 
+#define PLAN_FOREVER INT64_MAX
+
+/* What a key with several rows means in a lookup table. */
+enum duplicates { DUPLICATES_KEEP, DUPLICATES_LAST, DUPLICATES_ERROR };
+
 struct plan_side {
     struct schema schema;
     struct record_form form;
@@ -59,6 +64,9 @@ struct plan {
     int64_t gap_ms;             /* session; > 0 */
     int64_t lower_ms, upper_ms; /* interval; lower <= upper */
     int64_t grace_ms;           /* event time; >= 0 */
+    int64_t wait_ms;            /* latest, processing time; >= 0, PLAN_FOREVER */
+    int64_t ttl_ms;             /* latest, processing time; PLAN_OFF */
+    enum duplicates duplicates; /* lookup */
     struct expr *on;            /* owned; NULL: true */
     bool keep_times;            /* select asks for the records' times */
     bool replay;                /* files on both sides, in event time: semantics.md section 5 */

@@ -1,10 +1,10 @@
 /*
  * core/record: a record as it lies in a store.
  *
- *     +------+--------+-----------+---------+---------+- - - - -+- - - -+------+-----+
- *     | hash | number | size,flags| key_off | key_len | wide    | time  | body | key |
- *     | 4    | 4      | 2         | 1       | 1       | 12 or 0 | 8 or 0| size |     |
- *     +------+--------+-----------+---------+---------+- - - - -+- - - -+------+-----+
+ *     +------+--------+-----------+---------+---------+- - - - - -+- - - - -+------+-----+
+ *     | hash | number | size,flags| key_off | key_len | time      | wide    | body | key |
+ *     | 4    | 4      | 2         | 1       | 1       | 8, 4 or 0 | 12 or 0 | size |     |
+ *     +------+--------+-----------+---------+---------+- - - - - -+- - - - -+------+-----+
  *
  * The body is either the line as it was received (verbatim: all its fields are
  * canonical and none is quoted), or packed: for each field a varint, 0 for NULL
@@ -14,8 +14,9 @@
  * of a verbatim line it lies in the body, else it follows it. Keys of several
  * parts are joined by NUL, which no record can contain.
  *
- * A record that is too large for the small numbers carries wide ones. Its time is
- * kept where the store or the results need it (RECORD_TIMED).
+ * A record that is too large for the small numbers carries wide ones. Its time is kept
+ * whole (RECORD_TIMED), or, where its store knows to within 2^32 ms (49 days) when it
+ * was, as 32 bits (RECORD_TIME32).
  * Records start at multiples of RECORD_ALIGN; 12 bytes is what each one costs. Its
  * bits say its fate: matched bits lie with the records, nowhere else.
  */
@@ -36,15 +37,16 @@
 #define RECORD_ALIGN 4
 
 enum record_flag {
-    RECORD_PAIRED = 1 << 9,    /* it had a match in the window that is being walked */
-    RECORD_TIMED = 1 << 10,    /* its time lies before its body */
+    RECORD_TIME32 = 1 << 8,    /* the low 32 bits of its time lie before its body */
+    RECORD_TIMED = 1 << 9,     /* its time does: record_time_size() wants the two side by side */
+    RECORD_PAIRED = 1 << 10,   /* it had a match in the window that is being walked */
     RECORD_DECIDED = 1 << 11,  /* its fate is in the books: it is no longer held */
     RECORD_MATCHED = 1 << 12,  /* it had a match */
     RECORD_NULL_KEY = 1 << 13, /* matches nothing */
     RECORD_PACKED = 1 << 14,
     RECORD_WIDE = 1 << 15,
 };
-#define RECORD_SIZE_MASK 0x01ff
+#define RECORD_SIZE_MASK 0x00ff
 
 struct record {
     uint32_t hash;   /* of its key; while a walk over its window is under way: a link */
@@ -52,7 +54,8 @@ struct record {
     uint16_t size_flags;
     uint8_t key_offset; /* from the start of the body */
     uint8_t key_size;
-    /* struct record_wide if RECORD_WIDE, a time if RECORD_TIMED, the body, the key */
+    /* a time if RECORD_TIMED or RECORD_TIME32, struct record_wide if RECORD_WIDE, the body,
+     * the key */
 };
 
 struct record_wide {
@@ -76,6 +79,14 @@ struct record_form {
         null_text; /* the field text that means NULL in verbatim lines; owned by the plan */
 };
 
+/* Bytes of time: right behind the header. */
+static inline size_t record_time_size(unsigned flags)
+{
+    return (flags >> 6) & (RECORD_TIMED | RECORD_TIME32) >> 6;
+}
+static_assert(RECORD_TIME32 >> 6 == sizeof(uint32_t) && RECORD_TIMED >> 6 == sizeof(int64_t),
+              "a flag is the size, 6 bits up");
+
 /* Where its body, its key and its end are, whether wide or not. */
 static inline struct record_wide record_sizes(const struct record *r)
 {
@@ -86,15 +97,14 @@ static inline struct record_wide record_sizes(const struct record *r)
     };
 
     if (record_has(r, RECORD_WIDE))
-        memcpy(&w, r + 1, sizeof(w));
+        memcpy(&w, (const char *)(r + 1) + record_time_size(r->size_flags), sizeof(w));
     return w;
 }
 
 /* Bytes between the header and the body. */
 static inline size_t record_extra(uint16_t flags)
 {
-    return ((flags & RECORD_WIDE) != 0 ? sizeof(struct record_wide) : 0) +
-           ((flags & RECORD_TIMED) != 0 ? sizeof(int64_t) : 0);
+    return ((flags & RECORD_WIDE) != 0 ? sizeof(struct record_wide) : 0) + record_time_size(flags);
 }
 
 static inline const char *record_payload(const struct record *r)
@@ -108,8 +118,20 @@ static inline int64_t record_time(const struct record *r)
     int64_t t;
 
     assert(record_has(r, RECORD_TIMED));
-    memcpy(&t, record_payload(r) - sizeof(t), sizeof(t));
+    memcpy(&t, r + 1, sizeof(t));
     return t;
+}
+
+/* The same, of one that has its time in either form. With RECORD_TIME32 it is the time in
+ * [base, base + 2^32) with those low bits. */
+static inline int64_t record_time_near(const struct record *r, int64_t base)
+{
+    uint32_t low;
+
+    if (!record_has(r, RECORD_TIME32))
+        return record_time(r);
+    memcpy(&low, r + 1, sizeof(low));
+    return base + (uint32_t)(low - (uint32_t)base);
 }
 
 static inline struct bytes record_body(const struct record *r)
@@ -149,8 +171,8 @@ struct record_parts {
     uint32_t hash;
     struct bytes body;
     struct bytes key; /* key.p lies within body (verbatim), or it will follow the body */
-    uint16_t flags;   /* RECORD_NULL_KEY, RECORD_PACKED, RECORD_TIMED */
-    int64_t time;     /* in milliseconds; stored with RECORD_TIMED only */
+    uint16_t flags;   /* RECORD_NULL_KEY, RECORD_PACKED, RECORD_TIMED or RECORD_TIME32 */
+    int64_t time;     /* in milliseconds; stored as the flags say */
 };
 
 /* How a record will lie in its store. */
@@ -188,7 +210,7 @@ static inline void record_shape(const struct record_parts *p, struct record_shap
     size_t offset = (size_t)((uintptr_t)p->key.p - (uintptr_t)p->body.p);
 
     if (offset > UINT8_MAX || p->key.n > UINT8_MAX || p->body.n > RECORD_SIZE_MASK ||
-        offset + p->key.n > p->body.n || p->key.n == 0 || (p->flags & RECORD_TIMED) != 0) {
+        offset + p->key.n > p->body.n || p->key.n == 0) {
         record_shape_any(p, ret);
         return;
     }
@@ -196,7 +218,8 @@ static inline void record_shape(const struct record_parts *p, struct record_shap
     ret->sizes.key_offset = (uint32_t)offset;
     ret->sizes.key_size = (uint32_t)p->key.n;
     ret->wide = ret->key_behind = false;
-    ret->stride = (uint32_t)((sizeof(struct record) + p->body.n + RECORD_ALIGN - 1) &
+    ret->stride = (uint32_t)((sizeof(struct record) + record_time_size(p->flags) + p->body.n +
+                              RECORD_ALIGN - 1) &
                              ~(size_t)(RECORD_ALIGN - 1));
 }
 
@@ -211,13 +234,17 @@ static inline __attribute__((always_inline)) void record_write(const struct reco
     to->size_flags = (uint16_t)(p->flags | (s->wide ? RECORD_WIDE : s->sizes.body_size));
     to->key_offset = s->wide ? 0 : (uint8_t)s->sizes.key_offset;
     to->key_size = s->wide ? 0 : (uint8_t)s->sizes.key_size;
+    if ((p->flags & RECORD_TIME32) != 0) {
+        uint32_t low = (uint32_t)p->time;
+        memcpy(payload, &low, sizeof(low));
+        payload += sizeof(low);
+    } else if ((p->flags & RECORD_TIMED) != 0) {
+        memcpy(payload, &p->time, sizeof(p->time));
+        payload += sizeof(p->time);
+    }
     if (s->wide) {
         memcpy(payload, &s->sizes, sizeof(s->sizes));
         payload += sizeof(s->sizes);
-    }
-    if ((p->flags & RECORD_TIMED) != 0) {
-        memcpy(payload, &p->time, sizeof(p->time));
-        payload += sizeof(p->time);
     }
     payload = copy_bytes(payload, p->body.p, p->body.n);
     if (s->key_behind)

@@ -23,6 +23,7 @@
 #include "io/clock.h"
 #include "io/http.h"
 #include "io/input.h"
+#include "io/lookup.h"
 #include "io/output.h"
 #include "io/pump.h"
 
@@ -38,6 +39,10 @@ struct daemon {
     struct input inputs[SIDES];
     struct output outputs[OUTPUTS];
     struct pump pump;
+    struct lookup lookup;
+    uint64_t table_bytes; /* that were read of it, as counted in its side's input */
+    bool reloading;       /* HUP: the table is read before it is done */
+    bool reload_queued;   /* HUP came while the table was read */
     struct http http;
     enum daemon_step step;
     unsigned stop_signals; /* TERM and INT so far */

@@ -13,7 +13,7 @@ import pytest
 
 from joind import PROJECT, run
 
-MATCHES = ("tumbling", "sliding", "session", "interval")
+MATCHES = ("tumbling", "sliding", "session", "interval", "latest", "lookup", "batch")
 KEPT = PROJECT / "tests" / "cases"
 IN_CI = os.environ.get("CI", "") not in ("", "0", "false")
 
@@ -67,7 +67,7 @@ def test_rows_of_the_whole_set_are_flinks(case):
 def test_the_whole_set_is_there():
     if not cases(whole_set()) and not IN_CI:
         pytest.skip("no folder shared/cases beside this checkout (JOIND_CASES can name one)")
-    assert len(cases(whole_set())) >= 69
+    assert len(cases(whole_set())) >= 101
 
 
 @each_of(KEPT)

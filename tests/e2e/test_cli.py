@@ -148,7 +148,7 @@ def test_set_is_checked_like_the_file(tmp_path, ini, sets, message):
 @pytest.mark.parametrize("setting", [
     "left.connect=127.0.0.1:1", "left.listen=unix:/tmp/x.sock",
     "left.framing=octet", "left.envelope=syslog", "left.tls_certificate=a.pem",
-    "join.match=latest", "join.match=lookup", "join.match=batch", "output.connect=127.0.0.1:1",
+    "output.connect=127.0.0.1:1",
     "output.listen=unix:/tmp/x.sock", "state.directory=state",
 ])
 def test_what_is_not_built_yet_is_refused_as_such(tmp_path, ini, setting):

@@ -69,7 +69,8 @@ def test_a_window_s_results_come_at_its_end_and_not_before(joind):
     daemon.send("left", "1,a\n")
     daemon.send("right", "1,x\n")
     assert subscriber.count() == 0
-    assert daemon.books("left")["held"] == 1
+    daemon.wait_books("left", received=1)
+    assert daemon.books("left")["matched"] == subscriber.count()
     assert subscriber.wait_lines(1, seconds=4) == ["1,a,1,x"]
     daemon.wait_books("left", matched=1, held=0)
     daemon.wait_books("right", matched=1, held=0)

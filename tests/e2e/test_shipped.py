@@ -35,6 +35,11 @@ LOST_PAIRS = {
     "lost-pairs-interval": (19, 19),
 }
 
+# Tables and constants: test_tutorials.py walks through them.
+TUTORIALS = ("departments", "divide-cached", "divide-broadcast", "companies", "limits")
+
+ALL = (*SHIPPED, *LOST_PAIRS, *TUTORIALS)
+
 
 def sample(name):
     return SAMPLES / f"{name}.csv"
@@ -62,13 +67,13 @@ def options(**sections):
 
 
 def test_every_shipped_configuration_has_samples_and_expected_rows():
-    assert {path.stem for path in CONF.glob("*.ini")} == {*SHIPPED, *LOST_PAIRS}
-    for name in (*SHIPPED, *LOST_PAIRS):
+    assert {path.stem for path in CONF.glob("*.ini")} == set(ALL)
+    for name in ALL:
         rows = expected_rows(name)
         assert rows and rows == sorted(rows, key=str.encode)
 
 
-@pytest.mark.parametrize("name", [*SHIPPED, *LOST_PAIRS])
+@pytest.mark.parametrize("name", ALL)
 def test_check_finds_nothing_wrong_and_prints_what_reads_the_same(name, tmp_path):
     first = run("--check", CONF / f"{name}.ini")
     assert first.returncode == 0, first.log

@@ -37,17 +37,18 @@ static bool expect_count(struct run *r, const struct step *step)
 /* Each in a group of its own: whether they have one key or many is not known here. */
 static bool expect_filled(struct run *r, const struct step *step)
 {
-    struct expected_row *rows = mem_alloc_zeroed(r->filled, sizeof(*rows));
+    size_t count = r->filled + (step->kind == STEP_EXPECT_WAITED);
+    struct expected_row *rows = mem_alloc_zeroed(count, sizeof(*rows));
     struct buf text = BUF_EMPTY;
-    for (size_t i = 0; i < r->filled; i++) {
+    for (size_t i = 0; i < count; i++) {
         buf_clear(&text);
         run_template(step->text, step->text_length, i, true, &text);
         rows[i].kind = step->result;
         rows[i].group = i;
         rows[i].text = mem_strdup(buf_text(&text));
     }
-    bool fine = match_rows(r, rows, r->filled);
-    for (size_t i = 0; i < r->filled; i++)
+    bool fine = match_rows(r, rows, count);
+    for (size_t i = 0; i < count; i++)
         mem_free(rows[i].text);
     mem_free(rows);
     buf_done(&text);
@@ -148,6 +149,17 @@ static bool expect_late(struct run *r, const struct step *step)
     return false;
 }
 
+static bool expect_fault(struct run *r, const struct step *step)
+{
+    struct buf *fault = &r->machine->table.fault;
+    bool fine = strstr(buf_text(fault), step->text) != NULL;
+    if (!fine)
+        buf_printf(&r->why, "expected a table with a fault: %s\n       got %s", step->text,
+                   buf_length(fault) == 0 ? "none" : buf_text(fault));
+    buf_clear(fault);
+    return fine;
+}
+
 bool run_look(struct run *r, const struct step *step)
 {
     const struct machine *m = r->machine;
@@ -157,11 +169,14 @@ bool run_look(struct run *r, const struct step *step)
     case STEP_EXPECT_COUNT:
         return expect_count(r, step);
     case STEP_EXPECT_FILLED:
+    case STEP_EXPECT_WAITED:
         return expect_filled(r, step);
     case STEP_REJECTED:
         return expect_rejected(r, step);
     case STEP_LATE:
         return expect_late(r, step);
+    case STEP_FAULT:
+        return expect_fault(r, step);
     case STEP_BOOKS:
         return expect_books(r, step);
     case STEP_DUE:
@@ -179,8 +194,19 @@ bool run_look(struct run *r, const struct step *step)
     }
 }
 
+bool run_look_at_table(struct run *r)
+{
+    struct buf *fault = &r->machine->table.fault;
+    if (buf_length(fault) == 0)
+        return true;
+    buf_printf(&r->why, "a table with a fault that no step names: %s", buf_text(fault));
+    return false;
+}
+
 bool run_look_at_rest(struct run *r)
 {
+    if (!run_look_at_table(r))
+        return false;
     if (r->machine->reject_count > 0) {
         buf_printf(&r->why, "a rejected record that no step names");
         return false;

@@ -53,7 +53,8 @@ struct machine *machine_new(struct bytes ini, uint64_t hash_seed, struct diag *d
         batch_init(&m->feed[s].batch, config->plan->side[s].schema.count);
         if (config->input[s].endpoint.kind == ENDPOINT_FILE)
             engine_never_idle(m->engine, (enum side)s);
-        machine_open(m, (enum side)s, 0);
+        if (s == SIDE_LEFT || config->plan->match != MATCH_LOOKUP)
+            machine_open(m, (enum side)s, 0);
     }
     count_idle_anew(m);
     return m;
@@ -86,6 +87,8 @@ void machine_free(struct machine *m)
     mem_free(m->lates);
     mem_free(m->log);
     mem_free(m->fault);
+    machine_drop(m);
+    buf_done(&m->table.fault);
     encoder_free(m->encoder);
     engine_free(m->engine);
     config_free(m->config);
@@ -227,18 +230,20 @@ static void take(struct machine *m, enum side side, struct machine_connection *c
         finish_connection(m, side, c);
 }
 
-static void finish_side(struct machine *m, enum side side)
+/* Returns whether that changed anything. */
+static bool finish_side(struct machine *m, enum side side)
 {
     struct machine_feed *f = &m->feed[side];
     for (size_t i = 0; i < MACHINE_CONNECTIONS; i++)
         if (f->connection[i].decoder != NULL)
-            return;
+            return false;
     if (!f->ending || f->ended)
-        return;
+        return false;
     f->ended = true;
     engine_end(m->engine, side);
     note(m, (struct machine_entry){.what = TOLD_END, .side = side});
     look_at_books(m);
+    return true;
 }
 
 /* --- rows that wait --- */
@@ -295,9 +300,9 @@ void machine_try_again(struct machine *m)
         for (int s = 0; s < SIDES; s++)
             for (size_t i = 0; i < MACHINE_CONNECTIONS; i++)
                 changed |= try_connection(m, (enum side)s, &m->feed[s].connection[i]);
+        for (int s = 0; s < SIDES; s++)
+            changed |= finish_side(m, (enum side)s);
     }
-    for (int s = 0; s < SIDES; s++)
-        finish_side(m, (enum side)s);
     note_holds(m);
 }
 

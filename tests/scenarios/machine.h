@@ -61,6 +61,13 @@ struct machine_connection {
     bool closing;            /* no byte will come: closed when all rows are in */
 };
 
+/* A lookup table that is being made, and what became of the last one. */
+struct machine_table {
+    struct lookup_table *made; /* the engine's; NULL: none */
+    size_t rows;               /* in it */
+    struct buf fault;          /* why it is wrong; empty: it is not */
+};
+
 struct machine_feed {
     struct machine_connection connection[MACHINE_CONNECTIONS];
     struct batch batch;
@@ -96,6 +103,7 @@ struct machine {
     struct engine *engine;
     struct encoder *encoder;
     struct machine_feed feed[SIDES];
+    struct machine_table table;
     int64_t now_ms, mono_ms; /* the clocks */
     size_t cut;              /* bytes a read; 0: all that there are */
     bool by_hand;            /* no pulls but machine_pull() and machine_drain(); else ... */
@@ -116,7 +124,7 @@ struct machine {
     char *fault;                 /* owned; the first broken promise; NULL: none */
 };
 
-/* NULL: diag says why. Connection 0 of each side is open. */
+/* NULL: diag says why. Connection 0 of each side is open; a lookup's right side has none. */
 struct machine *machine_new(struct bytes ini, uint64_t hash_seed, struct diag *diag);
 void machine_free(struct machine *m);
 
@@ -140,6 +148,14 @@ void machine_open(struct machine *m, enum side side, size_t connection);
 /* What waits is still taken first; so it is when a side ends. */
 void machine_close(struct machine *m, enum side side, size_t connection);
 void machine_end(struct machine *m, enum side side);
+
+/* lookup: `text` is what the file holds: a table is made of it, beside the one that answers.
+ * False: it is wrong and given up; m->table.fault says why. */
+bool machine_load(struct machine *m, struct bytes text);
+/* The table that was made takes the place of the old one, ... */
+void machine_swap(struct machine *m);
+/* ... or is given up. */
+void machine_drop(struct machine *m);
 
 /* Nothing is read from this side, until it is released. */
 void machine_hold(struct machine *m, enum side side);

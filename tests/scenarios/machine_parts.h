@@ -2,6 +2,7 @@
  * scenarios/machine_parts: what the files of the machine are to each other.
  *
  *     machine.c       in: clocks, connections, rows
+ *     machine_table.c in: tables of a lookup
  *     machine_out.c   out: results
  *     promises.c      what must be true in between
  */
@@ -42,6 +43,9 @@ void look_at_refusal(struct machine *m, enum side side, struct machine_connectio
 uint64_t state_allowed(const struct machine *m, enum side side, const struct machine_connection *c);
 /* `state.memory` holds, but for a new window's own few hundred bytes. */
 void look_at_state(struct machine *m, uint64_t allowed);
+
+/* A table that is not swapped in is in no book. */
+void look_at_unchanged_books(struct machine *m, const struct books *before);
 
 /* State that is full of nothing stays so for ever. */
 void look_for_way_out(struct machine *m);

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -55,11 +56,25 @@ void look_at_books(struct machine *m)
                       books->results_rejected, m->failed);
 }
 
+void look_at_unchanged_books(struct machine *m, const struct books *before)
+{
+    if (memcmp(before, engine_books(m->engine), sizeof(*before)) != 0)
+        break_promise(m, "a table that is not swapped in has changed the books");
+    look_at_books(m);
+}
+
 /* --- refusals --- */
 
-static bool side_waits_for_other(const struct machine *m, enum side side)
+/* A batch reads its right side first. */
+static bool batch_waits(const struct machine *m, enum side side)
 {
-    return engine_holds(m->engine, side, NULL) == ENGINE_OTHER;
+    return m->config->plan->match == MATCH_BATCH && side == SIDE_LEFT && !m->feed[SIDE_RIGHT].ended;
+}
+
+static bool replay_waits(const struct machine *m, enum side side)
+{
+    return m->config->plan->replay &&
+           engine_holds(m->engine, side_other(side), NULL) != ENGINE_OTHER;
 }
 
 /* An engine that refused a row and would say that it takes some more makes its caller spin. */
@@ -80,7 +95,7 @@ void look_at_refusal(struct machine *m, enum side side, struct machine_connectio
             break_promise(m, "a row waits for results, and there is no work");
         break;
     case ENGINE_OTHER:
-        if (!m->config->plan->replay || side_waits_for_other(m, side_other(side)))
+        if (!replay_waits(m, side) && !batch_waits(m, side))
             break_promise(m, "a row waits for the other side, which is not what is next");
         break;
     }
@@ -107,7 +122,8 @@ uint64_t state_allowed(const struct machine *m, enum side side, const struct mac
 {
     const struct plan *plan = m->config->plan;
     uint64_t max = plan->state_bytes_max, before = engine_state_bytes(m->engine);
-    if (plan->time == TIME_EVENT && holds_time_back(m, side, c))
+    if (plan->time == TIME_EVENT ? holds_time_back(m, side, c)
+                                 : plan->match == MATCH_LATEST && side == SIDE_RIGHT)
         max += max / 4;
     return before > max ? before : max;
 }
@@ -123,8 +139,7 @@ void look_at_state(struct machine *m, uint64_t allowed)
 /* In event time the way out may be a record that does not come. */
 void look_for_way_out(struct machine *m)
 {
-    if (m->config->plan->time == TIME_PROCESSING && !engine_has_work(m->engine) &&
-        !engine_takes(m->engine) && engine_due(m->engine).ms == INT64_MAX)
+    if (m->config->plan->time == TIME_PROCESSING && engine_is_stuck(m->engine))
         break_promise(m, "state is full, and neither pulling nor time can make room");
 }
 

@@ -134,6 +134,13 @@ static void run_end(struct run *r, const struct step *step)
             machine_end(r->machine, (enum side)s);
 }
 
+static void run_table(struct run *r, const struct step *step)
+{
+    bool fine = machine_load(r->machine, (struct bytes){step->text, step->text_length});
+    if (fine && step->kind == STEP_TABLE)
+        machine_swap(r->machine);
+}
+
 /* Without fuel in the script: by as many calls as it takes. */
 static void run_pull(struct run *r, const struct step *step)
 {
@@ -156,8 +163,8 @@ static void run_pull(struct run *r, const struct step *step)
 static bool looks(enum step_kind kind)
 {
     return kind == STEP_EXPECT || kind == STEP_EXPECT_COUNT || kind == STEP_EXPECT_FILLED ||
-           kind == STEP_BOOKS || kind == STEP_DUE || kind == STEP_WAKE || kind == STEP_WATERMARK ||
-           kind == STEP_IDLE;
+           kind == STEP_EXPECT_WAITED || kind == STEP_BOOKS || kind == STEP_DUE ||
+           kind == STEP_WAKE || kind == STEP_WATERMARK || kind == STEP_IDLE;
 }
 
 static void run_event(struct run *r, const struct step *step)
@@ -195,6 +202,16 @@ static void run_event(struct run *r, const struct step *step)
     case STEP_END:
         run_end(r, step);
         return;
+    case STEP_TABLE:
+    case STEP_LOAD:
+        run_table(r, step);
+        return;
+    case STEP_SWAP:
+        machine_swap(m);
+        return;
+    case STEP_DROP:
+        machine_drop(m);
+        return;
     default:
         run_pull(r, step);
         return;
@@ -205,6 +222,8 @@ static bool run_step(struct run *r, const struct step *step)
 {
     if (step->kind != STEP_LINES)
         read_unread(r);
+    if (step->kind < STEP_EXPECT && !run_look_at_table(r))
+        return false;
     if (looks(step->kind) && !r->story->by_hand)
         machine_drain(r->machine, r->pattern->max, r->pattern->fuel);
     if (step->kind == STEP_WM)

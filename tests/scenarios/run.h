@@ -40,6 +40,9 @@ void run_template(const char *text, size_t length, size_t counter, bool count, s
 /* Steps from STEP_EXPECT on. False: r->why says what is not as the story says. */
 bool run_look(struct run *r, const struct step *step);
 
+/* A table that was wrong has to be named as such before anything else happens. */
+bool run_look_at_table(struct run *r);
+
 /* Whatever a story did not look at must not be there. */
 bool run_look_at_rest(struct run *r);
 

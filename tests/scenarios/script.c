@@ -37,6 +37,7 @@ static void start_story(struct reader *r, const char *name)
     s->stories[s->story_count] = (struct story){.name = mem_strdup(name), .line = r->line};
     r->story = &s->stories[s->story_count++];
     r->expect = NULL;
+    r->table = NULL;
 }
 
 /* `left.where = ok`: a section, a dot, a key, and then an equals sign. */

@@ -14,6 +14,17 @@
  *         at 10000                           a tick of the timer
  *         end left                           the side has ended; `end`: both
  *
+ *     A lookup. The right side is a table, which has to be there before left lines come:
+ *
+ *         table                              the file holds these lines: read, and swapped in
+ *             k,x
+ *             m,y
+ *         load                               the same, but it is not swapped in, until ...
+ *             k,z
+ *         swap | drop                        ... it takes the old one's place, or is given up
+ *         fault two rows                     the last table was wrong, and why has these words in
+ * it
+ *
  *     Event time. Both clocks of the machine start at 0; `at` moves both:
  *
  *         clock 5000 | mono 5000             the wall clock alone, the monotonic clock alone
@@ -37,6 +48,7 @@
  *             no window                      rows from here on have no bounds
  *         expect 5000 pair                   so many rows, all of this kind
  *         expect filled pair k,a#,k,x        a row for each line that the last `fill` brought in
+ *         expect waited pair k,a#,k,x        the same, and one for the line that had to wait
  *
  *         rejected left type                 the next bad record (or `any`); all have to be named
  *         books left received=1 matched=1    what is not named is 0
@@ -47,9 +59,9 @@
  *         pull 5 fuel 10                     one call, up to 5 results, for 10 units of fuel
  *
  * In lines and rows \n \r \t \\ \0 and \xHH are bytes, \{500a} is 500 times `a`. Times are in ms
- * and may be negative. Rows stand further to the right than their `expect`. Before `expect`,
- * `books`, `due`, `wake`, `watermark` and `idle` all that there is is pulled, unless the story
- * pulls by hand.
+ * and may be negative. Rows stand further to the right than their `expect`, `table` or `load`.
+ * Before `expect`, `books`, `due`, `wake`, `watermark` and `idle` all that there is is pulled,
+ * unless the story pulls by hand.
  *
  * `wm N` sends one line on the first connection of each side that has not ended: all its fields
  * are NULL, but that which is its timestamp; that one brings the side's watermark to N. The
@@ -79,12 +91,18 @@ enum step_kind {
     STEP_HOLD,
     STEP_RELEASE,
     STEP_END,
+    STEP_TABLE,
+    STEP_LOAD,
+    STEP_SWAP,
+    STEP_DROP,
     STEP_PULL,
     STEP_EXPECT,
     STEP_EXPECT_COUNT,
     STEP_EXPECT_FILLED,
+    STEP_EXPECT_WAITED,
     STEP_REJECTED,
     STEP_LATE,
+    STEP_FAULT,
     STEP_BOOKS,
     STEP_DUE,
     STEP_WAKE,
@@ -105,7 +123,7 @@ struct step {
     size_t count;       /* STEP_LINES: copies; STEP_PULL: results; 0: no limit */
     bool sides[SIDES];  /* whom it is about; STEP_WATERMARK: none is the join */
     size_t connection;  /* from 0 on */
-    char *text;         /* owned; a line, a row's text, or the word of a reject */
+    char *text;         /* owned; a line, lines, a row's text, or a word of why */
     size_t text_length; /* a line may hold a NUL */
     enum result_kind result;
     struct expected_row *rows; /* owned, and so are their texts; STEP_EXPECT */

@@ -19,6 +19,7 @@ struct reader {
     struct buf *why;
     struct step *expect; /* the step that rows belong to; NULL: none */
     size_t expect_indent;
+    struct step *table;    /* the one that lines of a table belong to; NULL: none */
     size_t section, group; /* of the next row */
     bool windowed;
     int64_t window_start, window_end;

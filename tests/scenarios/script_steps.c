@@ -132,6 +132,7 @@ static struct step *add_step(struct reader *r, enum step_kind kind)
     struct step *step = &story->steps[story->step_count++];
     *step = (struct step){.kind = kind, .line = r->line};
     r->expect = kind == STEP_EXPECT ? step : NULL;
+    r->table = kind == STEP_TABLE || kind == STEP_LOAD ? step : NULL;
     r->expect_indent = r->indent;
     return step;
 }
@@ -241,15 +242,18 @@ static bool read_pull(struct reader *r, enum step_kind kind, char *rest)
 
 static bool read_expect(struct reader *r, enum step_kind kind, char *rest)
 {
-    bool filled = script_take_word(&rest, "filled");
+    bool waited = script_take_word(&rest, "waited");
+    bool filled = waited || script_take_word(&rest, "filled");
     bool rows = *rest == '\0' || script_take_word(&rest, "nothing");
-    struct step *step = add_step(r, filled ? STEP_EXPECT_FILLED : rows ? kind : STEP_EXPECT_COUNT);
+    struct step *step = add_step(r, rows ? kind : STEP_EXPECT_COUNT);
     r->section = r->group = 0;
     r->windowed = false;
     if (rows)
         return true;
+    if (filled)
+        step->kind = waited ? STEP_EXPECT_WAITED : STEP_EXPECT_FILLED;
     if (!filled && !read_number(word(&rest), &step->number))
-        return script_complain(r, "expected nothing, filled, or a number of rows");
+        return script_complain(r, "expected nothing, filled, waited, or a number of rows");
     if (!read_kind(word(&rest), &step->result))
         return script_complain(r, "expected pair, left, right, semi, anti or failed");
     step->text = unescape(script_skip_blanks(rest), &step->text_length);
@@ -303,6 +307,44 @@ static bool read_books(struct reader *r, enum step_kind kind, char *rest)
         *columns[i].value = (uint64_t)value;
     }
     return true;
+}
+
+/* --- the lines of a table --- */
+
+static bool read_table(struct reader *r, enum step_kind kind, char *rest)
+{
+    add_step(r, kind)->text = mem_strdup("");
+    return *rest == '\0' || script_complain(r, "the lines of a table stand below it");
+}
+
+static bool read_table_line(struct reader *r, const char *text)
+{
+    struct step *step = r->table;
+    struct buf lines = BUF_EMPTY;
+    size_t length;
+    char *line = unescape(text, &length);
+    buf_append(&lines, step->text, step->text_length);
+    buf_append(&lines, line, length);
+    buf_append_char(&lines, '\n');
+    mem_free(line);
+    mem_free(step->text);
+    step->text_length = buf_length(&lines);
+    step->text = mem_strndup(buf_data(&lines), step->text_length);
+    buf_done(&lines);
+    return true;
+}
+
+static bool read_nothing(struct reader *r, enum step_kind kind, char *rest)
+{
+    add_step(r, kind);
+    return *rest == '\0' || script_complain(r, "nothing can follow here");
+}
+
+static bool read_fault(struct reader *r, enum step_kind kind, char *rest)
+{
+    struct step *step = add_step(r, kind);
+    step->text = unescape(rest, &step->text_length);
+    return step->text_length > 0 || script_complain(r, "expected words of the fault");
 }
 
 /* --- the rows of an expect --- */
@@ -376,17 +418,22 @@ bool script_read_step(struct reader *r, char *line)
         {"books", STEP_BOOKS, read_books},
         {"clock", STEP_CLOCK, read_time},
         {"close", STEP_CLOSE, read_whom_and_text},
+        {"drop", STEP_DROP, read_nothing},
         {"due", STEP_DUE, read_never},
         {"end", STEP_END, read_sides},
         {"expect", STEP_EXPECT, read_expect},
+        {"fault", STEP_FAULT, read_fault},
         {"hold", STEP_HOLD, read_whom_and_text},
         {"idle", STEP_IDLE, read_sides},
         {"late", STEP_LATE, read_whom_and_text},
+        {"load", STEP_LOAD, read_table},
         {"mono", STEP_MONO, read_time},
         {"open", STEP_OPEN, read_whom_and_text},
         {"pull", STEP_PULL, read_pull},
         {"rejected", STEP_REJECTED, read_whom_and_text},
         {"release", STEP_RELEASE, read_whom_and_text},
+        {"swap", STEP_SWAP, read_nothing},
+        {"table", STEP_TABLE, read_table},
         {"waiting", STEP_WAITING, read_sides},
         {"wake", STEP_WAKE, read_never},
         {"watermark", STEP_WATERMARK, read_watermark},
@@ -394,6 +441,8 @@ bool script_read_step(struct reader *r, char *line)
     };
     if (r->expect != NULL && r->indent > r->expect_indent)
         return read_row(r, line);
+    if (r->table != NULL && r->indent > r->expect_indent)
+        return read_table_line(r, line);
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
         if (script_take_word(&line, steps[i].word))
             return steps[i].read(r, steps[i].kind, line);

@@ -24,7 +24,7 @@
 #include "core/engine.h"
 
 #define LINES_A_READ 200
-#define SLACK_BYTES  (6 << 20)
+#define SLACK_BYTES  (10 << 20) /* such as what is remembered of lost records: bounded */
 
 /* A record a side each millisecond; a key is there for KEY_MS. */
 #define KEY_MS   40

@@ -85,7 +85,6 @@ static struct record *read_record(const struct input_format *f, struct bytes lin
         parts.body = buf_bytes(&packed);
         parts.flags = RECORD_PACKED;
     }
-    parts.flags |= RECORD_TIMED;
     parts.key = (struct bytes){parts.body.p, 0};
     record = mem_alloc(record_size(&parts)); /* nothing behind it may be touched */
     record_write_parts(&parts, 0, record);
@@ -97,7 +96,12 @@ static struct record *read_record(const struct input_format *f, struct bytes lin
 
 bool pair_try_bytes(struct pair *p, const struct bytes lines[SIDES], struct buf *to)
 {
-    struct result result = {.kind = RESULT_PAIR, .window_start = 0, .window_end = 10000};
+    struct result result = {
+        .kind = RESULT_PAIR,
+        .time = {PAIR_TIME, PAIR_TIME},
+        .window_start = 0,
+        .window_end = 10000,
+    };
     struct record *records[SIDES] = {NULL, NULL};
     struct encoder *e;
     bool ok;

@@ -341,6 +341,92 @@ static void each_match_has_its_durations(void **state)
     config_free(interval);
 }
 
+static const char table_text[] = "[left]\n"
+                                 "listen = h:1\n"
+                                 "fields = k, v\n"
+                                 "[right]\n"
+                                 "file = table.csv\n"
+                                 "fields = k, v\n"
+                                 "[join]\n"
+                                 "match = latest\n"
+                                 "[output]\n"
+                                 "file = -\n";
+
+static struct config *read_table_text(const char *first, const char *second)
+{
+    struct config_override given[] = {{first}, {second}};
+    struct diag diag;
+    struct config *c = read_with(BYTES_LIT(table_text), given, COUNT_OF(given), &diag);
+
+    for (size_t i = 0; i < diag.count; i++)
+        print_error("%s\n", diag.messages[i].text);
+    assert_non_null(c);
+    diag_done(&diag);
+    return c;
+}
+
+static void a_left_record_waits_as_long_as_is_said(void **state)
+{
+    static const struct {
+        const char *wait, *ttl;
+        int64_t wait_ms, ttl_ms;
+    } rows[] = {
+        {"join.wait=", "join.ttl=", 0, PLAN_OFF},
+        {"join.wait=0s", "join.ttl=off", 0, PLAN_OFF},
+        {"join.wait=1m30s", "join.ttl=1h", 90000, 3600000},
+        {"join.wait=forever", "join.ttl=0s", PLAN_FOREVER, 0},
+        {"join.wait=36500d", "join.ttl=36500d", INT64_C(3153600000000), INT64_C(3153600000000)},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct config *c = read_table_text(rows[i].wait, rows[i].ttl);
+        assert_int_equal(c->plan->match, MATCH_LATEST);
+        assert_int_equal(c->plan->wait_ms, rows[i].wait_ms);
+        assert_int_equal(c->plan->ttl_ms, rows[i].ttl_ms);
+        config_free(c);
+    }
+}
+
+static void a_table_says_what_several_rows_of_a_key_mean(void **state)
+{
+    static const struct {
+        const char *text;
+        enum duplicates duplicates;
+    } rows[] = {
+        {"right.duplicates=", DUPLICATES_KEEP},
+        {"right.duplicates=keep", DUPLICATES_KEEP},
+        {"right.duplicates=last", DUPLICATES_LAST},
+        {"right.duplicates=error", DUPLICATES_ERROR},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct config *c = read_table_text("join.match=lookup", rows[i].text);
+        assert_int_equal(c->plan->match, MATCH_LOOKUP);
+        assert_int_equal(c->plan->duplicates, rows[i].duplicates);
+        assert_int_equal(c->plan->time, TIME_PROCESSING); /* it knows none */
+        config_free(c);
+    }
+}
+
+/* Only windows and intervals are: semantics.md section 5. */
+static void a_table_is_never_a_replay(void **state)
+{
+    struct config *batch = read_table_text("join.match=batch", "join.type=full");
+    struct config *latest = EVENT_CONFIG("left.listen=", "left.file=l", "join.match=latest",
+                                         "join.size=", "join.grace=");
+
+    (void)state;
+    assert_int_equal(batch->plan->match, MATCH_BATCH);
+    assert_int_equal(batch->plan->type, JOIN_FULL);
+    assert_false(batch->plan->replay);
+    assert_int_equal(latest->plan->time, TIME_EVENT);
+    assert_false(latest->plan->replay);
+    config_free(batch);
+    config_free(latest);
+}
+
 static void two_files_in_event_time_are_a_replay(void **state)
 {
     struct config *one_file = EVENT_CONFIG(NULL);
@@ -418,6 +504,9 @@ int main(void)
         cmocka_unit_test(event_time_is_said_for_each_side),
         cmocka_unit_test(late_records_go_where_rejects_could),
         cmocka_unit_test(each_match_has_its_durations),
+        cmocka_unit_test(a_left_record_waits_as_long_as_is_said),
+        cmocka_unit_test(a_table_says_what_several_rows_of_a_key_mean),
+        cmocka_unit_test(a_table_is_never_a_replay),
         cmocka_unit_test(two_files_in_event_time_are_a_replay),
         cmocka_unit_test(times_are_kept_where_a_column_asks_for_them),
         cmocka_unit_test(an_expression_has_no_name_of_its_own),

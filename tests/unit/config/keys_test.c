@@ -156,6 +156,9 @@ static void what_was_chosen_decides_which_keys_are_used(void **state)
          USE_CSV},
         {SECTION_JOIN, "gap", "not used with match = tumbling (only with match = session)", 0, 0},
         {SECTION_JOIN, "size", "", 0, 0},
+        {SECTION_JOIN, "wait", "not used with match = tumbling (only with match = latest)", 0, 0},
+        {SECTION_RIGHT, "duplicates", "not used with match = tumbling (only with match = lookup)",
+         0, 0},
         {SECTION_JOIN, "grace", "not used with time = processing (only with time = event)", 0, 0},
     };
 
@@ -184,7 +187,8 @@ static void what_was_chosen_says_why_a_key_is_needed(void **state)
         const char *reason;
     } rows[] = {
         {SECTION_LEFT, "fields", 0, 0, true, ""},
-        {SECTION_LEFT, "timestamp", 0, USE_TIME(TIME_EVENT), true, "time = event "},
+        {SECTION_LEFT, "timestamp", USE_MATCH(MATCH_LATEST), USE_TIME(TIME_EVENT), true,
+         "time = event "},
         {SECTION_LEFT, "timestamp", 0, USE_TIME(TIME_PROCESSING), false, NULL},
         {SECTION_LEFT, "timestamp", 0, 0, false, NULL},
         {SECTION_JOIN, "size", USE_MATCH(MATCH_SLIDING), 0, true, "match = sliding "},

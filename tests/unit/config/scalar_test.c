@@ -66,6 +66,10 @@ static void values_are_written_as_they_would_be_read(void **state)
         {SECTION_JOIN, "match", "sliding", NULL},
         {SECTION_JOIN, "match", "session", NULL},
         {SECTION_JOIN, "match", "interval", NULL},
+        {SECTION_JOIN, "match", "latest", NULL},
+        {SECTION_JOIN, "match", "lookup", NULL},
+        {SECTION_JOIN, "match", "batch", NULL},
+        {SECTION_RIGHT, "duplicates", "error", NULL},
         {SECTION_JOIN, "time", "event", NULL},
         {SECTION_LEFT, "max_line", "65536", "64K"},
         {SECTION_LEFT, "max_line", "1", NULL},
@@ -105,16 +109,29 @@ static void values_are_written_as_they_would_be_read(void **state)
 static void durations_are_written_as_they_would_be_read(void **state)
 {
     static const struct written_row rows[] = {
-        {SECTION_JOIN, "size", "90m", "1h30m"},      {SECTION_JOIN, "size", "1ms", NULL},
-        {SECTION_JOIN, "size", "36500d", NULL},      {SECTION_JOIN, "offset", "-15m", NULL},
-        {SECTION_JOIN, "offset", "0", "0s"},         {SECTION_OUTPUT, "dead_after", "off", NULL},
-        {SECTION_JOIN, "slide", "1ms", NULL},        {SECTION_JOIN, "gap", "36500d", NULL},
-        {SECTION_JOIN, "lower", "-36500d", NULL},    {SECTION_JOIN, "upper", "-0s", "0s"},
-        {SECTION_JOIN, "grace", "0", "0s"},          {SECTION_LEFT, "delay", "0s", NULL},
-        {SECTION_RIGHT, "delay", "90s", "1m30s"},    {SECTION_LEFT, "idle", "off", NULL},
+        {SECTION_JOIN, "size", "90m", "1h30m"},
+        {SECTION_JOIN, "size", "1ms", NULL},
+        {SECTION_JOIN, "size", "36500d", NULL},
+        {SECTION_JOIN, "offset", "-15m", NULL},
+        {SECTION_JOIN, "offset", "0", "0s"},
+        {SECTION_OUTPUT, "dead_after", "off", NULL},
+        {SECTION_JOIN, "slide", "1ms", NULL},
+        {SECTION_JOIN, "gap", "36500d", NULL},
+        {SECTION_JOIN, "lower", "-36500d", NULL},
+        {SECTION_JOIN, "upper", "-0s", "0s"},
+        {SECTION_JOIN, "grace", "0", "0s"},
+        {SECTION_LEFT, "delay", "0s", NULL},
+        {SECTION_RIGHT, "delay", "90s", "1m30s"},
+        {SECTION_LEFT, "idle", "off", NULL},
         {SECTION_LEFT, "idle", "0s", NULL}, /* 0 is a time, and not off */
-        {SECTION_RIGHT, "max_ahead", "off", NULL},   {SECTION_RIGHT, "max_ahead", "0s", NULL},
+        {SECTION_RIGHT, "max_ahead", "off", NULL},
+        {SECTION_RIGHT, "max_ahead", "0s", NULL},
         {SECTION_OUTPUT, "dead_after", "24d", NULL},
+        {SECTION_JOIN, "wait", "forever", NULL},
+        {SECTION_JOIN, "wait", "0", "0s"},
+        {SECTION_JOIN, "wait", "36500d", NULL},
+        {SECTION_JOIN, "ttl", "off", NULL},
+        {SECTION_JOIN, "ttl", "0s", NULL}, /* nor is it off here */
     };
 
     (void)state;
@@ -131,8 +148,6 @@ static void wrong_values_are_told_with_what_is_allowed(void **state)
          "0: \"outer\" is not known here (write inner, left, right, full, semi or anti)"},
         {SECTION_JOIN, "type", "Inner",
          "0: \"Inner\" is not known here (write inner, left, right, full, semi or anti)"},
-        {SECTION_JOIN, "match", "batch",
-         "0: batch is not in this version (write tumbling, sliding, session or interval)"},
         {SECTION_JOIN, "time", "Event",
          "0: \"Event\" is not known here (write processing or event)"},
         {SECTION_JOIN, "gap", "0s", "0: 0s is out of range (1ms to 36500d)"},
@@ -145,6 +160,13 @@ static void wrong_values_are_told_with_what_is_allowed(void **state)
          "0: \"never\" is no duration of up to 36500d (write it as 250ms, 5s, 10m, 2h, 1d or "
          "1h30m, "
          "or off)"},
+        {SECTION_JOIN, "wait", "never",
+         "0: \"never\" is no duration of up to 36500d (write it as 250ms, 5s, 10m, 2h, 1d or "
+         "1h30m, or forever)"},
+        {SECTION_JOIN, "wait", "-1s", "0: -1s is out of range (0s to 36500d)"},
+        {SECTION_JOIN, "ttl", "-1ms", "0: -1ms is out of range (0s to 36500d)"},
+        {SECTION_RIGHT, "duplicates", "none",
+         "0: \"none\" is not known here (write keep, last or error)"},
         {SECTION_PROCESS, "threads", "2", "0: 2 is not in this version (write auto or 1)"},
         {SECTION_OUTPUT, "slow", "x",
          "0: \"x\" is not known here (write wait, disconnect or discard)"},

@@ -53,7 +53,7 @@ static struct record *record_of(const struct cross_fixture *f, enum side side, u
 /* Each in a chunk of its own: the first is in chunk 0, the second in chunk 1, ... */
 static void put(struct cross_fixture *f, enum side side, const char *line)
 {
-    struct record_parts parts = {.body = bytes_of(line), .key = {line, 1}};
+    struct record_parts parts = {.body = bytes_of(line), .key = {line, 1}, .flags = RECORD_TIME32};
     struct log_part *p = &f->logs[side].parts[0];
     uint32_t ref = reference_make(p->count, 0);
     struct log_chunk *before = p->tail;

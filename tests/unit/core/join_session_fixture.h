@@ -98,7 +98,7 @@ static inline enum push_stop push_line(struct session_fixture *f, enum side side
 {
     bool has_key = f->plan->side[side].key.count > 0;
     struct bytes key = {line.p, (size_t)((char *)memchr(line.p, ',', line.n) - line.p)};
-    struct record_parts parts = {.body = line, .time = t};
+    struct record_parts parts = {.body = line, .flags = RECORD_TIMED, .time = t};
     size_t taken;
     enum push_stop stop;
 

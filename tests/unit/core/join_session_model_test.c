@@ -192,13 +192,14 @@ static int64_t model_due(const struct model *m)
     return due;
 }
 
-/* It may ask to be woken too early, never too late, and not for what is due already. */
+/* It may ask to be woken too early, never too late, and not for what is due already. What
+ * comes after many that are due need not be known before they are pulled. */
 static void assert_due(const struct session_fixture *f, const struct model *m)
 {
     int64_t said = due(f);
 
     assert_true(said > m->reached || said == INT64_MAX);
-    assert_true(said <= model_due(m));
+    assert_true(said <= model_due(m) || (said == INT64_MAX && operator_session.has_work(f->join)));
 }
 
 /* --- the two side by side --- */

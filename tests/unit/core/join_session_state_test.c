@@ -403,7 +403,12 @@ static void a_push_stops_at_the_record_that_is_late(void **state)
     advance(f, 1000);
     for (size_t i = 0; i < 3; i++)
         parts[i] = (struct record_parts){
-            .hash = 7, .body = BYTES_LIT("k,a,,"), .key = BYTES_LIT("k"), .time = 2000};
+            .hash = 7,
+            .body = BYTES_LIT("k,a,,"),
+            .key = BYTES_LIT("k"),
+            .flags = RECORD_TIMED,
+            .time = 2000,
+        };
     parts[0].key.p = parts[1].key.p = parts[2].key.p = parts[0].body.p;
     parts[1].time = 100;
     assert_int_equal(op->push(f->join, SIDE_LEFT, parts, 3, 0, &taken), PUSH_LATE);

@@ -385,10 +385,9 @@ static void a_condition_that_fails_is_told_when_a_pair_is_asked_and_never_again(
         "(a,null)(null,y)");
 }
 
-static void records_may_carry_their_times(void **state)
+static void results_have_the_times_of_their_records(void **state)
 {
-    struct join_fixture *f =
-        open_join(EVENT(.type = JOIN_FULL, .size_ms = 20, .slide_ms = 10, .keep_times = true));
+    struct join_fixture *f = open_join(EVENT(.type = JOIN_FULL, .size_ms = 20, .slide_ms = 10));
     struct result r;
 
     (void)state;
@@ -396,8 +395,8 @@ static void records_may_carry_their_times(void **state)
     push(f, SIDE_RIGHT, 17, "k,x,");
     advance(f, 19);
     assert_int_equal(pull(f, &r, 1, ALL_FUEL), 1);
-    assert_int_equal(record_time(r.record[SIDE_LEFT]), 12);
-    assert_int_equal(record_time(r.record[SIDE_RIGHT]), 17);
+    assert_int_equal(r.time[SIDE_LEFT], 12);
+    assert_int_equal(r.time[SIDE_RIGHT], 17);
     drain(f);
     close_join(f);
 }
@@ -428,7 +427,7 @@ int main(void)
         cmocka_unit_test(a_late_record_waits_for_the_walk),
         cmocka_unit_test(a_window_may_begin_after_its_firing),
         cmocka_unit_test(a_condition_that_fails_is_told_when_a_pair_is_asked_and_never_again),
-        cmocka_unit_test(records_may_carry_their_times),
+        cmocka_unit_test(results_have_the_times_of_their_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,7 +111,8 @@ static inline uint64_t state_by_hand(const struct join_fixture *f)
 
     for (const struct window_age *a = f->join->flushed; a != NULL; a = a->next)
         bytes += sizeof(*a) + age_by_hand(a);
-    return bytes + window_walk_bytes(&f->join->walk) + late_probe_bytes(&f->join->probe);
+    return bytes + window_walk_bytes(&f->join->walk) + late_probe_bytes(&f->join->probe) +
+           f->join->near_miss.bytes;
 }
 
 static inline void assert_panes(const struct join_fixture *f, const struct pane_list *l)
@@ -165,8 +166,7 @@ static inline enum push_stop push_stop_of(struct join_fixture *f, enum side side
     enum push_stop stop;
     size_t taken;
 
-    if (f->plan->keep_times)
-        parts.flags |= RECORD_TIMED;
+    parts.flags = f->plan->size_ms <= UINT32_MAX ? RECORD_TIME32 : RECORD_TIMED;
     if (key.n == 0) {
         parts.key = BYTES_NULL;
         parts.flags |= RECORD_NULL_KEY;

@@ -140,7 +140,7 @@ static void a_row_is_held_filtered_or_of_no_use(void **state)
     ADD(f, "k", "a", "true");
     assert_int_equal(verdict_of(f, &parts), VERDICT_HOLD);
     assert_text(parts.key.p, parts.key.n, "k");
-    assert_int_equal(parts.flags, RECORD_PACKED);
+    assert_int_equal(parts.flags, RECORD_PACKED | RECORD_TIME32);
     ADD(f, "k", "a", "false");
     assert_int_equal(verdict_of(f, &parts), VERDICT_FILTERED);
     ADD(f, "k", "a", NULL);
@@ -159,7 +159,7 @@ static void a_null_key_is_held_where_it_will_be_padded(void **state)
     ADD(f, "k", NULL, "true");
     assert_int_equal(verdict_of(f, &parts), VERDICT_HOLD);
     assert_null(parts.key.p);
-    assert_int_equal(parts.flags, RECORD_PACKED | RECORD_NULL_KEY);
+    assert_int_equal(parts.flags, RECORD_PACKED | RECORD_NULL_KEY | RECORD_TIME32);
     close_judge(f);
 }
 
@@ -205,16 +205,32 @@ static void keys_compared_as_doubles_are_equal_bytes(void **state)
     close_judge(f);
 }
 
-static void records_carry_their_time_where_it_is_asked_for(void **state)
+/* A window tells the upper bits of a time, unless it is longer than 32 bits of them. */
+static void records_carry_their_time_as_their_join_needs_it(void **state)
 {
-    struct judge_fixture *f = open_judge(PLAN(.keep_times = true));
-    struct judge_fixture *interval = open_judge(PLAN(.match = MATCH_INTERVAL));
+    const int64_t longest = UINT32_MAX;
+    const struct {
+        struct plan *plan;
+        uint16_t flags;
+    } rows[] = {
+        {PLAN(.size_ms = 1), RECORD_TIME32},
+        {PLAN(.size_ms = longest), RECORD_TIME32},
+        {PLAN(.size_ms = longest + 1), RECORD_TIMED},
+        {PLAN(.match = MATCH_SLIDING, .size_ms = longest, .slide_ms = 10), RECORD_TIME32},
+        {PLAN(.match = MATCH_SLIDING, .size_ms = longest + 1, .slide_ms = 10), RECORD_TIMED},
+        {PLAN(.match = MATCH_SESSION), RECORD_TIMED},
+        {PLAN(.match = MATCH_INTERVAL), RECORD_TIMED},
+        {PLAN(.match = MATCH_LATEST), RECORD_TIMED},
+        {PLAN(.match = MATCH_BATCH), 0},
+        {PLAN(.match = MATCH_BATCH, .keep_times = true), RECORD_TIMED},
+    };
 
     (void)state;
-    assert_int_equal(f->judge.flags, RECORD_TIMED);
-    assert_int_equal(interval->judge.flags, RECORD_TIMED);
-    close_judge(f);
-    close_judge(interval);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct judge_fixture *f = open_judge(rows[i].plan);
+        assert_int_equal(f->judge.flags, rows[i].flags);
+        close_judge(f);
+    }
 }
 
 static void plain_rows_are_gathered_up_to_the_first_that_is_not(void **state)
@@ -249,7 +265,7 @@ int main(void)
         cmocka_unit_test(a_part_that_fails_rejects_wherever_a_null_stands),
         cmocka_unit_test(parts_of_a_key_stay_apart),
         cmocka_unit_test(keys_compared_as_doubles_are_equal_bytes),
-        cmocka_unit_test(records_carry_their_time_where_it_is_asked_for),
+        cmocka_unit_test(records_carry_their_time_as_their_join_needs_it),
         cmocka_unit_test(plain_rows_are_gathered_up_to_the_first_that_is_not),
     };
 

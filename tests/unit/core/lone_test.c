@@ -55,7 +55,7 @@ static const char *pull(struct lone_fixture *f, int64_t until, size_t max, int64
     size_t n;
 
     lone_give_back(&f->lone);
-    n = lone_pull(&f->lone, f->plan, &f->books, until, results, max, &fuel);
+    n = lone_pull(&f->lone, f->plan, &f->books, NULL, until, results, max, &fuel);
     buf_clear(&f->told);
     for (size_t i = 0; i < n; i++) {
         assert_true(results[i].window_start == RESULT_NO_WINDOW);

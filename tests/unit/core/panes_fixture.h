@@ -40,7 +40,7 @@ static inline void panes_put(struct panes_fixture *f, enum side side, int64_t t,
 {
     size_t n = strlen(line);
     uint64_t number = f->books.side[side].received++;
-    struct record_parts parts = {.body = {f->line, n}, .time = t};
+    struct record_parts parts = {.body = {f->line, n}, .flags = RECORD_TIME32, .time = t};
 
     assert_true(n < sizeof(f->line));
     memcpy(f->line, line, n);
@@ -48,7 +48,7 @@ static inline void panes_put(struct panes_fixture *f, enum side side, int64_t t,
     parts.hash = (uint32_t)(hash_bytes(parts.key.p, parts.key.n, 0) >> 32);
     if (parts.key.n == 0) {
         parts.key = BYTES_NULL;
-        parts.flags = RECORD_NULL_KEY;
+        parts.flags |= RECORD_NULL_KEY;
         parts.hash = (uint32_t)hash_number(number);
     }
     f->last = parts;

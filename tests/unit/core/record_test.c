@@ -1,6 +1,7 @@
 #include "unit.h"
 
 #include "base/mem.h"
+#include "base/time.h"
 #include "core/record.h"
 
 #define NUMBER 4000000001u /* any, but with all its bytes in use */
@@ -158,16 +159,12 @@ static void a_record_may_be_of_any_size(void **state)
     }
 }
 
-/* The small numbers hold 255; each that is larger makes the record wide. */
 static void a_key_may_lie_anywhere_and_be_of_any_size(void **state)
 {
     static const struct {
         size_t offset, n;
-        bool wide;
     } rows[] = {
-        {255, 255, false}, {255, 0, false},  {256, 1, true},   {0, 256, true},
-        {254, 256, true},  {256, 255, true}, {300, 200, true}, {0, 511, true},
-        {510, 1, true},    {511, 0, false}, /* an empty key lies nowhere */
+        {0, 1}, {0, 255}, {1, 254}, {254, 1}, {100, 55}, {255, 0}, /* an empty key lies nowhere */
     };
     char line[RECORD_SIZE_MASK];
 
@@ -179,9 +176,29 @@ static void a_key_may_lie_anywhere_and_be_of_any_size(void **state)
             line_parts((struct bytes){line, sizeof(line)}, rows[i].offset, rows[i].n);
         struct record *r = store(&p);
         assert_is(r, p.body, p.key);
-        assert_int_equal(record_has(r, RECORD_WIDE), rows[i].wide);
-        assert_int_equal(record_stride(r),
-                         512 + 12 + (rows[i].wide ? sizeof(struct record_wide) : 0));
+        assert_false(record_has(r, RECORD_WIDE));
+        assert_int_equal(record_stride(r), 256 + 12);
+        mem_free(r);
+    }
+}
+
+static void a_wide_record_has_its_key_anywhere(void **state)
+{
+    static const struct {
+        size_t offset, n;
+    } rows[] = {{0, 1}, {255, 255}, {256, 1}, {0, 256}, {255, 256}, {0, 511}, {510, 1}, {511, 0}};
+    char line[511];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(line); i++)
+        line[i] = (char)(i * 7 + i / 256);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct record_parts p =
+            line_parts((struct bytes){line, sizeof(line)}, rows[i].offset, rows[i].n);
+        struct record *r = store(&p);
+        assert_is(r, p.body, p.key);
+        assert_true(record_has(r, RECORD_WIDE));
+        assert_int_equal(record_stride(r), 512 + 12 + sizeof(struct record_wide));
         mem_free(r);
     }
 }
@@ -281,10 +298,55 @@ static void a_time_lies_before_the_body(void **state)
     mem_free(key);
 }
 
+/* Whatever the base, the time is the one within 2^32 ms of it; it costs 4 bytes. */
+static void a_time_of_32_bits_is_completed_by_a_base(void **state)
+{
+    const size_t bodies[] = {0, 3, 40, 255, 256, 3000}, keys[] = {0, 1, 255, 256};
+    const int64_t bases[] = {0, -1, -10000, 1234567890123, TIME_MS_MIN, TIME_MS_MAX - UINT32_MAX};
+    const uint32_t afters[] = {0, 1, 0x7fffffff, 0x80000000, UINT32_MAX};
+    char *body = mem_alloc(3000), *key = mem_alloc(256);
+
+    (void)state;
+    memset(body, 'b', 3000);
+    memset(key, 'k', 256);
+    for (size_t i = 0; i < COUNT_OF(bodies) * COUNT_OF(keys) * COUNT_OF(bases) * COUNT_OF(afters);
+         i++) {
+        int64_t base = bases[i % COUNT_OF(bases)];
+        int64_t t = base + afters[i / COUNT_OF(bases) % COUNT_OF(afters)];
+        size_t j = i / (COUNT_OF(bases) * COUNT_OF(afters));
+        struct record_parts p = {.hash = HASH,
+                                 .body = {body, bodies[j % COUNT_OF(bodies)]},
+                                 .key = {key, keys[j / COUNT_OF(bodies)]},
+                                 .flags = RECORD_TIME32,
+                                 .time = t};
+        struct record *r = store(&p);
+        struct record_parts untimed = p;
+
+        untimed.flags = 0;
+        assert_is(r, p.body, p.key);
+        assert_int_equal(record_time_near(r, base), t);
+        assert_int_equal(record_size(&p), record_size(&untimed) + 4);
+        mem_free(r);
+    }
+    mem_free(body);
+    mem_free(key);
+}
+
+static void a_whole_time_needs_no_base(void **state)
+{
+    struct record_parts p = {
+        .hash = HASH, .body = BYTES_LIT("k"), .key = BYTES_NULL, .flags = RECORD_TIMED, .time = -5};
+    struct record *r = store(&p);
+
+    (void)state;
+    assert_int_equal(record_time_near(r, 1234567890123), -5);
+    mem_free(r);
+}
+
 static void no_flag_is_part_of_the_size(void **state)
 {
-    const unsigned flags[] = {RECORD_PAIRED,   RECORD_TIMED,  RECORD_DECIDED, RECORD_MATCHED,
-                              RECORD_NULL_KEY, RECORD_PACKED, RECORD_WIDE};
+    const unsigned flags[] = {RECORD_TIME32,  RECORD_PAIRED,   RECORD_TIMED,  RECORD_DECIDED,
+                              RECORD_MATCHED, RECORD_NULL_KEY, RECORD_PACKED, RECORD_WIDE};
     unsigned all = RECORD_SIZE_MASK;
 
     (void)state;
@@ -461,10 +523,13 @@ int main(void)
         cmocka_unit_test(an_empty_body_may_have_a_key),
         cmocka_unit_test(a_record_may_be_of_any_size),
         cmocka_unit_test(a_key_may_lie_anywhere_and_be_of_any_size),
+        cmocka_unit_test(a_wide_record_has_its_key_anywhere),
         cmocka_unit_test(a_key_of_its_own_may_be_long),
         cmocka_unit_test(records_lie_behind_each_other),
         cmocka_unit_test(flags_are_kept_and_change_nothing_else),
         cmocka_unit_test(a_time_lies_before_the_body),
+        cmocka_unit_test(a_time_of_32_bits_is_completed_by_a_base),
+        cmocka_unit_test(a_whole_time_needs_no_base),
         cmocka_unit_test(no_flag_is_part_of_the_size),
         cmocka_unit_test(verbatim_lines_are_cut_at_their_delimiter),
         cmocka_unit_test(the_key_behind_a_line_is_no_field),

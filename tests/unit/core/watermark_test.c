@@ -188,6 +188,24 @@ static void one_idle_connection_of_several_counts_no_longer(void **state)
     assert_int_equal(w.side[SIDE_LEFT].own, 4999);
 }
 
+static void connections_that_became_idle_did_so_one_after_the_other(void **state)
+{
+    struct watermark w;
+    struct feed slow = {0}, fast = {0};
+
+    (void)state;
+    begin(&w, 0, 1000);
+    watermark_open(&w, &slow, SIDE_LEFT);
+    watermark_open(&w, &fast, SIDE_LEFT);
+    watermark_record(&w, &slow, 100);
+    clock_at(&w, 600);
+    watermark_record(&w, &fast, 5000);
+    clock_at(&w, 100000); /* found out long after both */
+    assert_true(w.side[SIDE_LEFT].idle);
+    assert_int_equal(w.side[SIDE_LEFT].own, 4999);
+    assert_int_equal(w.reached, 4999 + 100000 - 1600);
+}
+
 static void a_connection_with_something_unread_is_not_idle(void **state)
 {
     struct watermark w;
@@ -397,6 +415,7 @@ int main(void)
         cmocka_unit_test(ended_and_idle_together_never_make_the_end),
         cmocka_unit_test(an_idle_side_holds_nothing_back_until_its_next_record),
         cmocka_unit_test(one_idle_connection_of_several_counts_no_longer),
+        cmocka_unit_test(connections_that_became_idle_did_so_one_after_the_other),
         cmocka_unit_test(a_connection_with_something_unread_is_not_idle),
         cmocka_unit_test(a_connection_that_closes_unread_hinders_its_side_no_longer),
         cmocka_unit_test(after_a_hold_idle_time_counts_anew),

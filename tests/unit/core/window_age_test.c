@@ -59,7 +59,7 @@ static const char *turns(struct age_fixture *f, int64_t now)
             struct books books = {0};
             struct result r;
             int64_t fuel = 1;
-            lone_pull(&f->age.lone, f->plan, &books, t.end - 1, &r, 1, &fuel);
+            lone_pull(&f->age.lone, f->plan, &books, NULL, t.end - 1, &r, 1, &fuel);
             lone_give_back(&f->age.lone);
         }
     }

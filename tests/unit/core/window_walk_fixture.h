@@ -64,6 +64,7 @@ static inline void close_walk(struct walk_fixture *f)
 
 static inline void put_parts(struct walk_fixture *f, enum side side, struct record_parts parts)
 {
+    parts.flags |= RECORD_TIME32;
     if (parts.key.p == NULL)
         parts.flags |= RECORD_NULL_KEY;
     assert_true(window_log_append(&f->window.side[side], f->pool, &parts,

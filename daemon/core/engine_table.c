@@ -1,0 +1,79 @@
+/* The tables of a lookup: see core/engine.h. */
+#include "core/engine_inner.h"
+#include "core/join_table.h"
+
+/* A row of a table, judged, costs so much to be put in. */
+#define TABLE_ROW_FUEL 10
+
+struct lookup_table *engine_table_new(struct engine *e)
+{
+    return join_table_begin(e->self);
+}
+
+static bool table_take(struct engine *e, struct lookup_table *t, const struct record_parts *parts,
+                       struct batch *b, struct row *row, struct buf *fault)
+{
+    switch (join_table_add(e->self, t, parts)) {
+    case LOOKUP_TAKEN:
+        t->received++;
+        return true;
+    case LOOKUP_FULL:
+        buf_printf(fault, "the table does not fit into state.memory (%llu bytes)",
+                   (unsigned long long)e->state_bytes_max);
+        break;
+    case LOOKUP_DUPLICATE:
+        batch_reject(b, row, REJECT_DUPLICATE, "a row with this key is there already");
+        buf_append_text(fault, batch_detail(b, row));
+        break;
+    }
+    return false;
+}
+
+/* False: a fault. */
+static bool table_add_row(struct engine *e, struct lookup_table *t, struct batch *b,
+                          struct row *row, struct buf *fault)
+{
+    struct record_parts parts = {.time = e->reached.ms};
+    enum verdict verdict = VERDICT_REJECTED;
+
+    if (row->reject == REJECT_NONE)
+        verdict = judge_row(&e->judge, SIDE_RIGHT, b, row, t->received, &parts);
+    switch (verdict) {
+    case VERDICT_HOLD:
+        return table_take(e, t, &parts, b, row, fault);
+    case VERDICT_REJECTED:
+        buf_append_text(fault, batch_detail(b, row));
+        return false;
+    case VERDICT_FILTERED:
+        t->filtered++;
+        break;
+    case VERDICT_UNMATCHED:
+        t->unmatched++;
+        break;
+    }
+    t->received++;
+    return true;
+}
+
+size_t engine_table_add(struct engine *e, struct lookup_table *t, struct batch *b, size_t from,
+                        int64_t *fuel, struct buf *fault)
+{
+    size_t i = from;
+
+    while (i<b->count && * fuel> 0 && table_add_row(e, t, b, &b->rows[i], fault)) {
+        *fuel -= TABLE_ROW_FUEL;
+        i++;
+    }
+    return i - from;
+}
+
+void engine_table_swap(struct engine *e, struct lookup_table *t, struct stream_time now)
+{
+    engine_advance(e, now);
+    join_table_swap(e->self, t, now);
+}
+
+void engine_table_drop(struct engine *e, struct lookup_table *t)
+{
+    join_table_give_up(e->self, t);
+}

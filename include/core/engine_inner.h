@@ -1,0 +1,48 @@
+/*
+ * core/engine_inner: what the engine is made of; private to engine*.c.
+ */
+#ifndef CORE_ENGINE_INNER_H
+#define CORE_ENGINE_INNER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/slab.h"
+#include "core/engine.h"
+#include "core/judge.h"
+#include "core/lag.h"
+#include "core/operator.h"
+
+/* How much state may grow: at most to the limit, but for feeds that hold time back. */
+enum level { LEVEL_LIMIT, LEVEL_MORE };
+#define LEVELS 2
+
+struct fullness {
+    bool full;      /* a push was refused, and not enough was freed since */
+    uint64_t bytes; /* of state, at that moment */
+    bool retried;   /* since then, because nothing seemed to be left */
+};
+
+struct engine {
+    const struct plan *plan;
+    const struct operator* operator;
+    void *self; /* the operator's; owned */
+    struct books books;
+    struct slab_pool *pool;
+    struct judge judge;
+    struct watermark watermark;  /* event time */
+    struct feed own_feed[SIDES]; /* of batches that come from none */
+    bool event;
+    struct stream_time clock;   /* told last */
+    struct stream_time reached; /* time */
+    bool results_first;         /* the next row has to wait until all results are pulled */
+    bool begun[SIDES];          /* its next row has been judged, and could not be taken */
+    bool ended[SIDES];
+    uint64_t limit[LEVELS];   /* bytes of state */
+    uint64_t state_bytes_max; /* the one in force: the operator looks at it */
+    struct fullness fullness[LEVELS];
+    bool notes_lags; /* pairs are made by time */
+    struct lag lag;  /* of pairs, and of what windows parted */
+};
+
+#endif

@@ -1,0 +1,83 @@
+/*
+ * core/lag: how far apart in time the records of pairs are.
+ *
+ * The lag of a pair is right time - left time, in milliseconds. Two things are kept of it:
+ *
+ *     buckets   of |lag|, of every row that is a pair: a histogram for /metrics
+ *     cells     of the lag with its sign, of every pair once, and of those that windows
+ *               parted (core/near_miss): which interval would have kept how many
+ *
+ * Cells are logarithmic: each power of two is parted in 128, so that a bound read from
+ * them is off by less than 1 % of itself, outwards. Memory is fixed, whatever the lags.
+ * No bound is advised beyond LAG_MAX_MS, which no `lower` or `upper` could be.
+ *
+ * Rules: semantics.md section 6, interface.md section 5.
+ */
+#ifndef CORE_LAG_H
+#define CORE_LAG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LAG_BUCKETS 16
+extern const double lag_le_seconds[LAG_BUCKETS];
+
+#define LAG_MAX_MS    (INT64_C(36500) * 86400 * 1000)
+#define LAG_CELL_BITS 7                                                     /* of a power of two */
+#define LAG_CELLS     ((uint32_t)(64 - LAG_CELL_BITS + 1) << LAG_CELL_BITS) /* of one sign */
+
+struct lag {
+    /* The first bucket that takes what is from a power of two on, and what buckets take. */
+    uint8_t first_bucket[64];
+    uint64_t bucket_max_ms[LAG_BUCKETS + 1];
+
+    uint64_t bucket[LAG_BUCKETS + 1]; /* not cumulative; the last one: above all */
+    uint64_t sum_ms;
+    uint64_t cell[2 * LAG_CELLS]; /* from the lowest lag to the highest; 0 is in the middle */
+};
+
+/* `l` is all zero. */
+void lag_init(struct lag *l);
+
+/* |ms|, for which there is a number even of INT64_MIN. */
+static inline uint64_t lag_magnitude(int64_t ms)
+{
+    uint64_t sign = (uint64_t)(ms >> 63);
+    return ((uint64_t)ms ^ sign) - sign;
+}
+
+/* Below 2^8 a cell for each millisecond; then each power of two in 2^LAG_CELL_BITS. */
+static inline uint64_t lag_cell(uint64_t magnitude)
+{
+    unsigned low = (1u << (LAG_CELL_BITS + 1)) - 1;
+    unsigned shift = 63u - (unsigned)__builtin_clzll(magnitude | low) - LAG_CELL_BITS;
+    return ((uint64_t)shift << LAG_CELL_BITS) + (magnitude >> shift);
+}
+
+/* A row that is a pair. */
+static inline void lag_add_row(struct lag *l, int64_t ms)
+{
+    uint64_t m = lag_magnitude(ms);
+    unsigned first = l->first_bucket[63 - __builtin_clzll(m | 1)];
+
+    l->bucket[first + (m > l->bucket_max_ms[first])]++;
+    l->sum_ms += m;
+}
+
+/* A pair, or what would have been one. */
+static inline void lag_add_pair(struct lag *l, int64_t ms)
+{
+    uint64_t sign = (uint64_t)(ms >> 63);
+    l->cell[LAG_CELLS + (lag_cell(lag_magnitude(ms)) ^ sign)]++;
+}
+
+uint64_t lag_pairs(const struct lag *l); /* as added by lag_add_pair() */
+
+/* The bounds that keep at least so many of 10,000 of the pairs, and leave out as many on
+ * either side. False: there are none. */
+struct lag_bounds {
+    int64_t lower_ms, upper_ms;
+};
+bool lag_keep(const struct lag *l, unsigned share, struct lag_bounds *ret);
+
+#endif
