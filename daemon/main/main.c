@@ -51,8 +51,8 @@ static const char help[] =
     "  -h, --help                    this text\n"
     "  -V, --version                 the version\n"
     "\n"
-    "Signals: TERM and INT stop in order, a second one at once; HUP opens written files\n"
-    "anew; USR1 writes the status to the log.\n"
+    "Signals: TERM and INT stop in order, a second one at once; HUP reads the table of a\n"
+    "lookup and opens written files anew; USR1 writes the status to the log.\n"
     "Exit status: 0 fine; 1 a failure while running; 64 wrong usage; 78 wrong configuration.\n";
 
 static const struct option options[] = {
