@@ -21,6 +21,9 @@ struct check {
     struct machine *machine;
     struct reference *reference;
     struct line_list lines[SIDES][MACHINE_CONNECTIONS];
+    size_t *table; /* owned; lookup: the rows of the next table, by their events */
+    size_t table_rows;
+    bool swapping;      /* results of the old table were still to be pulled */
     int turn;           /* replay: the side whose row waits; or NONE */
     struct buf unread;  /* glued lines */
     struct feed *feeds; /* owned; what connections were after a push, by the machine's log */
@@ -106,6 +109,8 @@ static bool tell_rows(struct check *c, const struct machine_entry *entry)
     for (size_t i = 0; i < entry->rows; i++) {
         if (lines->taken == lines->sent)
             return differ(c, "%s: more rows than lines", side_word(entry->side));
+        if (!ref_takes(c->reference, (enum ref_side)entry->side))
+            return differ(c, "a left row, and the right side has not ended");
         if (!has_turn(c, entry->side))
             return differ(c, "%s: a row, and it is not its turn", side_word(entry->side));
         scene_record(c->scene, lines->ids[lines->taken++], &record);
@@ -172,6 +177,9 @@ static bool same_books(struct check *c, enum side side, bool settled)
     /* The walk decides when it comes by; the reference when the window is due. */
     same = same && held >= r.held && (long)b->matched <= r.matched &&
            (long)b->unmatched <= r.unmatched;
+    /* Rows of a table are received when it is swapped in: after the old one's results. */
+    if (c->swapping && side == SIDE_RIGHT && !settled)
+        same = true;
     if (settled)
         same = same && held == r.held && (long)b->matched == r.matched &&
                (long)b->unmatched == r.unmatched;
@@ -269,7 +277,7 @@ static struct expected_row expected_of(const struct scene *s, const struct ref_r
         .kind = fine ? kind_of(r->kind) : RESULT_FAILED,
         .section = (size_t)r->section,
         .group = (size_t)r->group,
-        .windowed = r->kind != REF_FAILED && s->plan.match != REF_INTERVAL,
+        .windowed = r->kind != REF_FAILED && s->plan.match <= REF_SESSION,
         .window_start = r->windowed ? r->start : RESULT_NO_WINDOW,
         .window_end = r->windowed ? r->end : RESULT_NO_WINDOW,
         .text = mem_strdup(fine ? buf_text(&text) : buf_text(&records)),
@@ -306,6 +314,46 @@ static bool same_lates(struct check *c)
     return same;
 }
 
+static bool is_same_row(const struct expected_row *e, const struct machine_row *row)
+{
+    return e->kind == row->kind && strcmp(e->text, row->text) == 0 &&
+           strcmp(e->records, row->records) == 0;
+}
+
+/* Batch: rows that are padded at the end come in order within their key (section 7), but nothing
+ * says that those of a key come together. They are brought together here: a row may pass rows of
+ * other keys alone. Where that does not do they stay as they are. */
+static void bring_together(struct machine_row *rows, const struct expected_row *expected,
+                           size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t at = i;
+        while (at < count && !is_same_row(&expected[i], &rows[at]))
+            at++;
+        for (size_t j = i + 1; j < count && expected[j].group == expected[i].group; j++)
+            for (size_t k = i; k < at && at < count; k++)
+                if (is_same_row(&expected[j], &rows[k]))
+                    return;
+        if (at == count)
+            return;
+        struct machine_row row = rows[at];
+        memmove(rows + i + 1, rows + i, (at - i) * sizeof(*rows));
+        rows[i] = row;
+    }
+}
+
+/* All from the first padded right row on. */
+static void bring_padded_together(struct check *c, const struct ref_result *results,
+                                  const struct expected_row *rows, size_t n)
+{
+    size_t first = 0;
+    struct machine *m = c->machine;
+    while (first < n && results[first].kind != REF_PADDED_RIGHT)
+        first++;
+    if (c->scene->plan.match == REF_BATCH && m->row_count == n)
+        bring_together(m->rows + first, rows + first, n - first);
+}
+
 static bool same_results(struct check *c)
 {
     size_t count;
@@ -315,6 +363,7 @@ static bool same_results(struct check *c)
     struct buf why = BUF_EMPTY;
     for (size_t i = 0; i < n; i++)
         rows[i] = expected_of(c->scene, &results[c->settled + i]);
+    bring_padded_together(c, &results[c->settled], rows, n);
     bool same = expect_rows(rows, n, c->machine->rows, c->machine->row_count, &why);
     if (!same)
         differ(c, "%s", buf_text(&why));
@@ -332,6 +381,7 @@ static bool same_results(struct check *c)
 static bool settle(struct check *c)
 {
     machine_drain(c->machine, 64, PLENTY);
+    c->swapping = false;
     return tell(c) && same_results(c) && same_lates(c) && compare(c, true);
 }
 
@@ -377,9 +427,54 @@ static bool takes_lines(const struct check *c, const struct event *e)
     return !feed->ending && !feed->connection[e->feed].closing;
 }
 
+static bool is_of_table(const struct check *c, const struct event *e)
+{
+    return c->scene->plan.match == REF_LOOKUP && e->side == REF_SIDE_RIGHT;
+}
+
+static void show_table(struct check *c, struct buf *text)
+{
+    struct ref_record record;
+    for (size_t i = 0; i < c->table_rows; i++) {
+        scene_line(c->scene, c->table[i], text);
+        buf_append_char(text, '\n');
+        scene_record(c->scene, c->table[i], &record);
+        ref_table_row(c->reference, &record);
+    }
+    c->table_rows = 0;
+}
+
+/* The new table is read, and takes the place of the old one. */
+static bool swap_table(struct check *c)
+{
+    struct machine *m = c->machine;
+    struct buf text = BUF_EMPTY;
+    if (c->swapping && !settle(c)) /* else the one that waits is never swapped in */
+        return false;
+    show_table(c, &text);
+    bool fine = machine_load(m, buf_bytes(&text));
+    buf_done(&text);
+    if (!tell(c))
+        return false;
+    const char *fault = buf_text(&m->table.fault);
+    bool fits = c->scene->state_bytes == 0 || strstr(fault, "state.memory") == NULL;
+    ref_wall(c->reference, m->now_ms);
+    bool expected = ref_table_swap(c->reference, fits);
+    if (fine != expected && fits)
+        return differ(c, "a table that is %s: %s", expected ? "right" : "wrong", fault);
+    c->swapping = fine && engine_has_work(m->engine);
+    if (fine)
+        machine_swap(m);
+    return true;
+}
+
 static bool send_row(struct check *c, size_t id)
 {
     const struct event *e = &c->scene->events[id];
+    if (is_of_table(c, e)) {
+        c->table[c->table_rows++] = id;
+        return true;
+    }
     struct line_list *lines = &c->lines[e->side][e->feed];
     if (takes_lines(c, e)) {
         lines->ids[lines->sent++] = id;
@@ -439,6 +534,8 @@ static bool do_event(struct check *c, size_t id)
     case EVENT_RELEASE:
         machine_release(m, side);
         break;
+    case EVENT_TABLE:
+        return swap_table(c);
     }
     return true;
 }
@@ -461,10 +558,11 @@ static bool next_by_itself(struct check *c, int64_t *ret)
     return wake != INT64_MAX;
 }
 
-/* State is full, and only those can make room who do not come: that can be so in event time. */
+/* State is full, and only those can make room who do not come. */
 static bool may_be_stuck(const struct check *c)
 {
-    return c->scene->plan.event_time && c->scene->state_bytes > 0;
+    bool held = c->scene->plan.event_time || c->scene->plan.match >= REF_LATEST;
+    return held && c->scene->state_bytes > 0;
 }
 
 static size_t all_taken(const struct check *c)
@@ -510,6 +608,8 @@ static bool run_to_the_end(struct check *c)
 
 static bool run(struct check *c)
 {
+    if (c->scene->plan.match == REF_LOOKUP && !swap_table(c)) /* one of nothing */
+        return false;
     for (size_t i = 0; i < c->scene->event_count; i++)
         if (!do_event(c, i) || !compare(c, false)) {
             buf_printf(c->why, "\n    at event %zu of %zu", i, c->scene->event_count);
@@ -535,6 +635,7 @@ bool check_scene(const struct scene *scene, int sabotage, struct buf *ret_why)
     plan.sabotage = sabotage;
     c.machine = machine_new(buf_bytes(&ini), scene->hash_seed, &diag);
     c.reference = ref_new(&plan);
+    c.table = mem_alloc((scene->event_count + 1) * sizeof(*c.table));
     for (int s = 0; s < SIDES; s++)
         for (int f = 0; f < MACHINE_CONNECTIONS; f++)
             c.lines[s][f].ids = mem_alloc((scene->event_count + 1) * sizeof(size_t));
@@ -550,6 +651,7 @@ bool check_scene(const struct scene *scene, int sabotage, struct buf *ret_why)
         for (int f = 0; f < MACHINE_CONNECTIONS; f++)
             mem_free(c.lines[s][f].ids);
     mem_free(c.feeds);
+    mem_free(c.table);
     buf_done(&c.unread);
     ref_free(c.reference);
     machine_free(c.machine);

@@ -49,7 +49,8 @@ static struct {
 
 static bool is_wanted(const struct scene *scene)
 {
-    static const char *const matches[] = {"tumbling", "sliding", "session", "interval"};
+    static const char *const matches[] = {"tumbling", "sliding", "session", "interval",
+                                          "latest",   "batch",   "lookup"};
     return options.match == NULL || strcmp(options.match, matches[scene->plan.match]) == 0;
 }
 

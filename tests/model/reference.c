@@ -28,6 +28,7 @@ void ref_free(struct reference *r)
     free(r->windows);
     free(r->sessions);
     free(r->results);
+    free(r->rows);
     free(r->lates);
     free(r);
 }
@@ -195,6 +196,13 @@ void ref_advance(struct reference *r)
     case REF_INTERVAL:
         ref_interval_advance(r);
         break;
+    case REF_LATEST:
+        ref_latest_advance(r);
+        break;
+    case REF_BATCH:
+    case REF_LOOKUP:
+        ref_batch_advance(r);
+        break;
     }
 }
 
@@ -248,6 +256,14 @@ static bool has_key(struct reference *r, struct ref_kept *k)
     return true;
 }
 
+bool ref_judge(struct reference *r, struct ref_kept *k)
+{
+    if (!passes_where(r, k) || !has_key(r, k))
+        return false;
+    k->fate = REF_HELD;
+    return true;
+}
+
 static void take_kept(struct reference *r, size_t kept)
 {
     switch (r->plan.match) {
@@ -260,6 +276,13 @@ static void take_kept(struct reference *r, size_t kept)
         break;
     case REF_INTERVAL:
         ref_interval_take(r, kept);
+        break;
+    case REF_LATEST:
+        ref_latest_take(r, kept);
+        break;
+    case REF_BATCH:
+    case REF_LOOKUP:
+        ref_batch_take(r, kept);
         break;
     }
 }
@@ -282,10 +305,8 @@ void ref_take(struct reference *r, const struct ref_record *record)
             return;
         ref_time_record(r, record);
     }
-    if (!passes_where(r, k) || !has_key(r, k))
-        return;
-    k->fate = REF_HELD;
-    take_kept(r, at);
+    if (ref_judge(r, k))
+        take_kept(r, at);
 }
 
 void ref_show(struct reference *r, const struct ref_record *record)
@@ -336,6 +357,11 @@ bool ref_due(const struct reference *r, long long *ret_time)
         return ref_session_due(r, ret_time);
     case REF_INTERVAL:
         return ref_interval_due(r, ret_time);
+    case REF_LATEST:
+        return ref_latest_due(r, ret_time);
+    case REF_BATCH:
+    case REF_LOOKUP:
+        break;
     }
     return false;
 }

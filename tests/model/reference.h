@@ -1,7 +1,7 @@
 /*
  * model/reference: what a join is, in nested loops.
  *
- * Written from the rules (semantics.md sections 1, 2, 3 and 7, interface.md sections
+ * Written from the rules (semantics.md sections 1 to 5b and 7, interface.md sections
  * 3 and 5) and from nothing else: it includes no header of joind and shares no code
  * with it. It is as slow and as plain as it can be, so that it can be believed.
  *
@@ -24,7 +24,16 @@
 
 enum ref_type { REF_INNER, REF_LEFT, REF_RIGHT, REF_FULL, REF_SEMI, REF_ANTI };
 enum ref_side { REF_SIDE_LEFT, REF_SIDE_RIGHT };
-enum ref_match { REF_TUMBLING, REF_SLIDING, REF_SESSION, REF_INTERVAL };
+enum ref_match {
+    REF_TUMBLING,
+    REF_SLIDING,
+    REF_SESSION, /* up to here: windows */
+    REF_INTERVAL,
+    REF_LATEST,
+    REF_BATCH,
+    REF_LOOKUP,
+};
+enum ref_duplicates { REF_DUPLICATES_KEEP, REF_DUPLICATES_LAST, REF_DUPLICATES_ERROR };
 
 /* --- expressions --- */
 
@@ -79,6 +88,8 @@ struct ref_plan {
     long long gap;
     long long lower, upper;
     long long grace;
+    long long wait, ttl; /* REF_OFF: for ever */
+    enum ref_duplicates duplicates;
     long long delay[2], idle[2], max_ahead[2]; /* the last two: or REF_OFF */
     int keys;                                  /* parts of the key; 0: all records have the same */
     int key[2][REF_KEYS_MAX];                  /* expressions, as are `where` and `on` */
@@ -156,6 +167,27 @@ enum ref_sabotage {
     REF_GAP_RECORDS_ARE_LATE,
     REF_RIGHT_MAJOR,
     REF_ALL_ARE_DECIDED, /* semi: every right record that would do is matched */
+    REF_FIRST_VALUE_STAYS,
+    REF_WAITS_TOO_LONG,
+    REF_TTL_TOO_LONG,
+    REF_MATCHES_RENEW,
+    REF_NULL_KEYS_WAIT,
+    REF_ON_ENDS_NO_WAIT,
+    REF_LAST_HELD_FIRST,
+    REF_AS_OF_EXCLUSIVE,
+    REF_AS_OF_TOO_SOON,
+    REF_FIRST_OF_A_TIME_IS_NEWEST,
+    REF_OLDER_VERSIONS_ARE_TRIED,
+    REF_VERSIONS_STAY,
+    REF_LATE_LEFTS_ARE_TAKEN,
+    REF_OLD_VERSIONS_ARE_TAKEN,
+    REF_LATE_VERSIONS_ARE_NOT_TAKEN,
+    REF_ONE_ROW_OF_A_KEY,
+    REF_LAST_ROW_FIRST,
+    REF_ROWS_ARE_NOT_PADDED,
+    REF_OLD_TABLES_STAY,
+    REF_WRONG_TABLES_ARE_TAKEN,
+    REF_FIRST_ROW_WINS,
     REF_SABOTAGES,
 };
 
@@ -185,6 +217,14 @@ void ref_take(struct reference *r, const struct ref_record *record);
 /* Time goes on by a record that will be taken later, because there is no room for it yet. */
 void ref_show(struct reference *r, const struct ref_record *record);
 void ref_end(struct reference *r, enum ref_side side);
+/* Batch: the right side is read first, whole. */
+bool ref_takes(const struct reference *r, enum ref_side side);
+
+/* Lookup: a row of the table that is being read, ... */
+void ref_table_row(struct reference *r, const struct ref_record *record);
+/* ... which takes the place of the old one. False: it is wrong, and the old one stays; that it
+ * does too when the new one does not fit into the state. */
+bool ref_table_swap(struct reference *r, bool fits);
 
 /* What has been caused since the start: all of it, at once. */
 const struct ref_result *ref_results(const struct reference *r, size_t *ret_count);

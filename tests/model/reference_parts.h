@@ -17,7 +17,7 @@ struct ref_kept {
     bool key_is_null;
     long long time;
     enum ref_fate fate;
-    bool stored; /* window, session, interval: it can still be found */
+    bool stored; /* it can still be found, by another or by time */
     bool in_gap; /* sliding: it lies in no window */
     int session;
 };
@@ -65,6 +65,8 @@ struct reference {
     size_t session_count, session_capacity;
     struct ref_result *results; /* owned */
     size_t result_count, result_capacity;
+    struct ref_record *rows; /* owned; of the table that is being read */
+    size_t row_count, row_capacity;
     int *lates; /* owned */
     size_t late_count, late_capacity;
     struct ref_texts *texts; /* owned */
@@ -120,6 +122,9 @@ void ref_is_late(struct reference *r, struct ref_kept *k);
 void ref_bounds(struct reference *r, long long start, long long end);
 void ref_no_bounds(struct reference *r);
 
+/* `where` and the key. False: its fate is known; else it is held. */
+bool ref_judge(struct reference *r, struct ref_kept *k);
+
 /* Time has moved: what is due? */
 void ref_advance(struct reference *r);
 
@@ -142,5 +147,13 @@ bool ref_session_due(const struct reference *r, long long *ret_time);
 void ref_interval_take(struct reference *r, size_t kept);
 void ref_interval_advance(struct reference *r);
 bool ref_interval_due(const struct reference *r, long long *ret_time);
+
+void ref_latest_take(struct reference *r, size_t kept);
+void ref_latest_advance(struct reference *r);
+bool ref_latest_due(const struct reference *r, long long *ret_time);
+
+/* Batch and lookup. */
+void ref_batch_take(struct reference *r, size_t kept);
+void ref_batch_advance(struct reference *r);
 
 #endif

@@ -108,9 +108,14 @@ static void say_time(struct settings *s, const struct scene *scene, int side)
 
 static void say_side(struct settings *s, const struct scene *scene, int side)
 {
+    static const char *const duplicates[] = {"keep", "last", "error"};
     const struct scene_side *x = &scene->side[side];
     const char *section = side_name(side);
     say_fields(s, x, section);
+    if (scene->plan.match == REF_LOOKUP && side == REF_SIDE_RIGHT) {
+        buf_append_text(&s->text, duplicates[scene->plan.duplicates]);
+        say(s, section, "duplicates");
+    }
     for (int i = 0; i < scene->plan.keys; i++) {
         buf_append_text(&s->text, i == 0 ? "" : ", ");
         scene_expr_text(scene, scene->plan.key[side][i], &s->text);
@@ -145,21 +150,32 @@ static void say_match(struct settings *s, const struct ref_plan *p)
         buf_printf(&s->text, "%lldms", p->upper);
         say(s, "join", "upper");
     }
-    if (p->event_time)
+    if (p->match == REF_LATEST && !p->event_time) {
+        if (p->wait == REF_OFF)
+            buf_append_text(&s->text, "forever");
+        else
+            buf_printf(&s->text, "%lldms", p->wait);
+        say(s, "join", "wait");
+        say_ms(s, "join", "ttl", p->ttl);
+    }
+    if (p->event_time && p->match != REF_LATEST)
         say_ms(s, "join", "grace", p->grace);
 }
 
 static void say_join(struct settings *s, const struct scene *scene)
 {
     static const char *const types[] = {"inner", "left", "right", "full", "semi", "anti"};
-    static const char *const matches[] = {"tumbling", "sliding", "session", "interval"};
+    static const char *const matches[] = {"tumbling", "sliding", "session", "interval",
+                                          "latest",   "batch",   "lookup"};
     const struct ref_plan *p = &scene->plan;
     buf_append_text(&s->text, types[p->type]);
     say(s, "join", "type");
     buf_append_text(&s->text, matches[p->match]);
     say(s, "join", "match");
-    buf_append_text(&s->text, p->event_time ? "event" : "processing");
-    say(s, "join", "time");
+    if (p->match != REF_BATCH && p->match != REF_LOOKUP) {
+        buf_append_text(&s->text, p->event_time ? "event" : "processing");
+        say(s, "join", "time");
+    }
     say_match(s, p);
     say_expr(s, scene, "join", "on", p->on);
 }
@@ -200,7 +216,7 @@ void scene_settings(const struct scene *scene,
 struct ini {
     struct buf *to;
     const char *section; /* that is open */
-    bool replay;
+    bool replay, lookup;
 };
 
 /* Settings come section by section, but for [state]. */
@@ -214,7 +230,8 @@ static void add_to_ini(const char *section, const char *key, const char *value, 
         else if (strcmp(section, "left") == 0)
             buf_append_text(ini->to, ini->replay ? "file = l.csv\n" : "listen = 127.0.0.1:1\n");
         else if (strcmp(section, "right") == 0)
-            buf_append_text(ini->to, ini->replay ? "file = r.csv\n" : "listen = 127.0.0.1:2\n");
+            buf_append_text(ini->to, ini->replay || ini->lookup ? "file = r.csv\n"
+                                                                : "listen = 127.0.0.1:2\n");
     }
     ini->section = section;
     buf_printf(ini->to, "%s = %s\n", key, value);
@@ -222,6 +239,6 @@ static void add_to_ini(const char *section, const char *key, const char *value, 
 
 void scene_ini(const struct scene *s, struct buf *to)
 {
-    struct ini ini = {to, "", s->replay};
+    struct ini ini = {to, "", s->replay, s->plan.match == REF_LOOKUP};
     scene_settings(s, add_to_ini, &ini);
 }

@@ -63,6 +63,7 @@ enum event_kind {
     EVENT_CLOSE,
     EVENT_HOLD,
     EVENT_RELEASE,
+    EVENT_TABLE, /* lookup: the right rows since the last one are the new table */
 };
 
 struct event {

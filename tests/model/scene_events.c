@@ -117,6 +117,8 @@ static enum event_kind random_kind(struct dice *d, const struct scene *s, const 
         return chance(d, 50) ? EVENT_OPEN : EVENT_CLOSE;
     if (s->plan.event_time && chance(d, mood->holds))
         return chance(d, 30) ? EVENT_HOLD : EVENT_RELEASE;
+    if (s->plan.match == REF_LOOKUP && chance(d, 8))
+        return EVENT_TABLE;
     return way < 76 ? EVENT_ROW : way < 83 ? EVENT_TICK : way < 95 ? EVENT_PULL : EVENT_SETTLE;
 }
 
@@ -197,7 +199,9 @@ static void go_on(struct dice *d, const struct scene *s, struct mood *mood, int6
 {
     int64_t step = random_step(d, scene_span(s), mood->calm);
     if (!s->plan.event_time) {
-        *clock += step;
+        /* The first table is read at 0. What time a table's rows have after a step back of the wall
+         * clock is not looked at. */
+        *clock += s->plan.match == REF_LOOKUP && step < 0 ? 0 : step;
         return;
     }
     mood->front += step;
@@ -206,16 +210,26 @@ static void go_on(struct dice *d, const struct scene *s, struct mood *mood, int6
         *clock = mood->front;
 }
 
+/* A side that ends early. */
+static int random_end(struct dice *d, const struct scene *s)
+{
+    if (s->plan.match == REF_BATCH && chance(d, 70))
+        return REF_SIDE_RIGHT;
+    if (s->plan.match == REF_LOOKUP)
+        return chance(d, 10) ? REF_SIDE_LEFT : NONE;
+    return chance(d, 20) ? below(d, 2) : NONE;
+}
+
 void random_events(struct dice *d, struct scene *s, int size)
 {
     struct mood mood = random_mood(d, s);
-    int64_t clock = s->plan.event_time ? 0 : mood.base;
-    int ends = chance(d, 20) ? below(d, 2) : NONE; /* a side that ends early */
+    int64_t clock = s->plan.event_time || s->plan.match == REF_LOOKUP ? 0 : mood.base;
+    int ends = random_end(d, s);
     bool many = chance(d, mood.calm ? 50 : 3);
     int most = size * (many ? EVENTS_MAX_RARE : EVENTS_MAX);
     s->event_count = (size_t)(1 + below(d, most < EVENTS_LIMIT ? most : EVENTS_LIMIT));
     s->events = mem_alloc_zeroed(s->event_count + 1, sizeof(*s->events));
-    size_t end_at = s->event_count * 2 / 3;
+    size_t end_at = s->event_count * (s->plan.match == REF_BATCH ? 1 : 2) / 3;
     for (size_t i = 0; i < s->event_count; i++) {
         struct event e = random_event(d, s, &mood);
         if (ends != NONE && i == end_at)

@@ -174,7 +174,7 @@ void random_conditions(struct dice *d, struct scene *s)
 static int random_computed(struct dice *d, struct scene *s, bool left_only, bool times)
 {
     int right = left_only ? 0 : 1;
-    bool windows = s->plan.match != REF_INTERVAL;
+    bool windows = s->plan.match <= REF_SESSION;
     switch (below(d, times ? 6 : 3)) {
     case 0:
         return both(s, REF_ADD, a_number(s, 0), a_number(s, right));

@@ -117,7 +117,10 @@ int64_t scene_span(const struct scene *s)
 static void random_match(struct dice *d, struct scene *s)
 {
     static const int sizes[] = {1, 2, 3, 7, 10, 100, 1000, 10000, 86400000};
-    static const enum ref_match matches[] = {REF_TUMBLING, REF_SLIDING, REF_SESSION, REF_INTERVAL};
+    static const enum ref_match matches[] = {
+        REF_TUMBLING, REF_SLIDING, REF_SESSION, REF_INTERVAL,
+        REF_LATEST,   REF_LATEST,  REF_BATCH,   REF_LOOKUP,
+    };
     struct ref_plan *p = &s->plan;
     int size = PICK(d, sizes);
     p->match = PICK(d, matches);
@@ -129,6 +132,23 @@ static void random_match(struct dice *d, struct scene *s)
     int shift = chance(d, 70) ? size / 2 : below(d, 3 * size) - size;
     p->lower = chance(d, 20) ? 0 : -shift;
     p->upper = p->lower + (chance(d, 15) ? 0 : below(d, size + 1));
+}
+
+static void random_latest(struct dice *d, struct ref_plan *p)
+{
+    int size = (int)p->size;
+    p->wait = chance(d, 30) ? 0 : chance(d, 25) ? REF_OFF : below(d, 2 * size + 1);
+    p->ttl = chance(d, 50) ? REF_OFF : below(d, 3 * size + 1);
+    p->duplicates = (enum ref_duplicates)(chance(d, 50) ? 0 : below(d, 3));
+}
+
+/* latest and lookup have no use for the right rows alone. */
+static void random_type(struct dice *d, struct ref_plan *p)
+{
+    static const enum ref_type types[] = {REF_INNER, REF_LEFT, REF_SEMI, REF_ANTI};
+    p->type = (enum ref_type)below(d, 6);
+    if (p->match == REF_LATEST || p->match == REF_LOOKUP)
+        p->type = PICK(d, types);
 }
 
 static long long random_idle(struct dice *d)
@@ -143,11 +163,11 @@ static void random_time(struct dice *d, struct scene *s)
     int span = (int)scene_span(s);
     for (int side = 0; side < 2; side++)
         p->idle[side] = p->max_ahead[side] = REF_OFF;
-    p->event_time = chance(d, 65);
+    p->event_time = chance(d, 65) && p->match != REF_BATCH && p->match != REF_LOOKUP;
     if (!p->event_time)
         return;
-    s->replay = chance(d, 8);
-    p->grace = chance(d, 50) ? 0 : below(d, span + 2);
+    s->replay = chance(d, 8) && p->match != REF_LATEST;
+    p->grace = chance(d, 50) || p->match == REF_LATEST ? 0 : below(d, span + 2);
     long long delay = chance(d, 40) ? 0 : below(d, span + 2);
     for (int side = 0; side < 2; side++) {
         p->delay[side] = chance(d, 70) ? delay : below(d, span + 2);
@@ -176,12 +196,42 @@ static void random_rest(struct dice *d, struct scene *s)
         s->state_bytes = 16 * longest + below(d, 3) * below(d, 2048);
 }
 
+static int64_t right_bytes(const struct scene *s)
+{
+    struct buf line = BUF_EMPTY;
+    int64_t n = 0;
+    for (size_t i = 0; i < s->event_count; i++) {
+        if (s->events[i].kind != EVENT_ROW || s->events[i].side != REF_SIDE_RIGHT)
+            continue;
+        buf_clear(&line);
+        scene_line(s, i, &line);
+        n += 300 + 2 * (int64_t)buf_length(&line);
+    }
+    buf_done(&line);
+    return n;
+}
+
+/* What no input and no time would let go of has to fit: the right side of batch, values without
+ * ttl. */
+static void random_room(struct scene *s)
+{
+    const struct ref_plan *p = &s->plan;
+    bool latest = p->match == REF_LATEST && !p->event_time;
+    if (s->state_bytes == 0)
+        return;
+    if (p->match == REF_BATCH || (latest && p->ttl == REF_OFF))
+        s->state_bytes += right_bytes(s);
+    if (latest && p->wait == REF_OFF)
+        s->state_bytes = 0;
+}
+
 struct scene scene_random(uint64_t seed, int size)
 {
     struct scene s = {.seed = seed};
     struct dice d = {seed};
-    s.plan.type = (enum ref_type)below(&d, 6);
     random_match(&d, &s);
+    random_latest(&d, &s.plan);
+    random_type(&d, &s.plan);
     random_time(&d, &s);
     random_fields(&d, &s);
     random_conditions(&d, &s);
@@ -189,5 +239,6 @@ struct scene scene_random(uint64_t seed, int size)
     if (chance(&d, 60))
         random_select(&d, &s);
     random_events(&d, &s, size);
+    random_room(&s);
     return s;
 }

@@ -135,7 +135,8 @@ static void as_inner(struct scene *s)
 
 static void as_full(struct scene *s)
 {
-    s->plan.type = REF_FULL;
+    bool one_sided = s->plan.match == REF_LATEST || s->plan.match == REF_LOOKUP;
+    s->plan.type = one_sided ? REF_LEFT : REF_FULL;
 }
 
 static void (*const simplifications[])(struct scene *s) = {

@@ -67,6 +67,35 @@ static void write_row(const struct scene *s, size_t id, struct buf *to)
     buf_done(&line);
 }
 
+static bool is_of_table(const struct scene *s, const struct event *e)
+{
+    return s->plan.match == REF_LOOKUP && e->kind == EVENT_ROW && e->side == REF_SIDE_RIGHT;
+}
+
+/* The event of the table before. */
+static size_t table_before(const struct scene *s, size_t id)
+{
+    while (id > 0 && s->events[id - 1].kind != EVENT_TABLE)
+        id--;
+    return id;
+}
+
+static void write_table(const struct scene *s, size_t id, struct buf *to)
+{
+    struct buf line = BUF_EMPTY;
+    buf_append_text(to, "    table\n");
+    for (size_t i = table_before(s, id); i < id; i++) {
+        if (!is_of_table(s, &s->events[i]))
+            continue;
+        buf_clear(&line);
+        scene_line(s, i, &line);
+        buf_append_text(to, "        ");
+        append_escaped(buf_bytes(&line), to);
+        buf_append_char(to, '\n');
+    }
+    buf_done(&line);
+}
+
 static void write_word(const char *word, const struct event *e, struct buf *to)
 {
     buf_printf(to, "    %s ", word);
@@ -79,7 +108,11 @@ static void write_event(const struct scene *s, size_t id, struct buf *to)
     const struct event *e = &s->events[id];
     switch (e->kind) {
     case EVENT_ROW:
-        write_row(s, id, to);
+        if (!is_of_table(s, e))
+            write_row(s, id, to);
+        break;
+    case EVENT_TABLE:
+        write_table(s, id, to);
         break;
     case EVENT_TICK:
         buf_printf(to, "    at %" PRId64 "\n", e->time);
@@ -124,8 +157,12 @@ static void tell(const struct scene *s, size_t id, struct reference *r)
     struct ref_record record;
     switch (e->kind) {
     case EVENT_ROW:
-        go_to(r, time_of(s, id));
         scene_record(s, id, &record);
+        if (is_of_table(s, e)) {
+            ref_table_row(r, &record);
+            break;
+        }
+        go_to(r, time_of(s, id));
         ref_take(r, &record);
         break;
     case EVENT_TICK:
@@ -136,6 +173,9 @@ static void tell(const struct scene *s, size_t id, struct reference *r)
         break;
     case EVENT_CLOSE:
         ref_close(r, side, e->feed);
+        break;
+    case EVENT_TABLE:
+        ref_table_swap(r, true);
         break;
     case EVENT_END:
         ref_end(r, side);
@@ -177,7 +217,7 @@ static void write_results(const struct scene *s, const struct reference *r, stru
     for (size_t i = 0; i < count; i++) {
         const struct ref_result *x = &results[i];
         enum ref_kind kind = x->kind;
-        if (s->plan.match != REF_INTERVAL)
+        if (s->plan.match <= REF_SESSION)
             write_place(x, i == 0 ? NULL : x - 1, to);
         buf_clear(&text);
         if (kind == REF_FAILED || !scene_row_text(s, x, &text)) {
@@ -249,10 +289,14 @@ void story_write(const struct scene *s, struct buf *to)
     if (s->replay)
         buf_append_text(to, "left.listen =\nleft.file = left.csv\n"
                             "right.listen =\nright.file = right.csv\n");
+    if (s->plan.match == REF_LOOKUP)
+        buf_append_text(to, "right.listen =\nright.file = table.csv\n");
     scene_settings(s, append_setting, to);
     buf_append_text(to, "\nstory as the reference tells it\n");
     if (s->by_hand)
         buf_append_text(to, "    by hand\n");
+    if (s->plan.match == REF_LOOKUP)
+        buf_append_text(to, "    table\n");
     ref_open(r, REF_SIDE_LEFT, 0);
     ref_open(r, REF_SIDE_RIGHT, 0);
     for (size_t i = 0; i < s->event_count; i++)
