@@ -101,35 +101,35 @@ static bool is_empty(const struct engine *e)
  * gone: else each freed chunk would wake the inputs for a handful of records. Nor when
  * nothing seems to be left, whatever the operator keeps for itself: that is tried once,
  * for values that stay (latest, tables) look the same. */
-static void look_for_room(struct engine *e)
+static void look_again(struct engine *e, struct fullness *f, uint64_t max)
 {
-    for (int l = 0; l < LEVELS; l++) {
-        struct fullness *f = &e->fullness[l];
-        uint64_t bytes, max = e->limit[l];
+    uint64_t bytes = state_bytes(e);
 
-        if (!f->full)
-            continue;
-        bytes = state_bytes(e);
-        f->full = bytes >= f->bytes || (bytes > max - max / 16 && e->operator->has_work(e->self));
-        if (f->full && !f->retried && is_empty(e)) {
-            f->full = false;
-            f->retried = true;
-        }
+    f->full = bytes >= f->bytes || (bytes > max - max / 16 && e->operator->has_work(e->self));
+    if (f->full && !f->retried && is_empty(e)) {
+        f->full = false;
+        f->retried = true;
     }
 }
 
-static void note_full(struct engine *e, enum level level)
+static void look_for_room(struct engine *e)
+{
+    for (int s = 0; s < SIDES; s++)
+        for (int l = 0; l < LEVELS; l++)
+            if (e->fullness[s][l].full)
+                look_again(e, &e->fullness[s][l], e->limit[l]);
+}
+
+static void note_full(struct engine *e, enum side side, enum level level)
 {
     uint64_t bytes = state_bytes(e);
 
     for (int l = 0; l <= (int)level; l++) {
-        struct fullness *f = &e->fullness[l];
+        struct fullness *f = &e->fullness[side][l];
         *f = (struct fullness){true, bytes, f->retried && f->bytes == bytes};
     }
 }
 
-/* Only those that hold time back can free memory; with the clock, only the values that left
- * records wait for. */
 static enum level level_of(const struct engine *e, enum side side, const struct feed *f)
 {
     bool more = e->event ? watermark_holds_back(&e->watermark, side, f)
@@ -221,7 +221,7 @@ void engine_lift_limit(struct engine *e)
 {
     set_limits(e, UINT64_MAX);
     for (int l = 0; l < LEVELS; l++)
-        e->fullness[l].full = false;
+        e->fullness[SIDE_LEFT][l].full = e->fullness[SIDE_RIGHT][l].full = false;
 }
 
 /* --- in --- */
@@ -246,10 +246,10 @@ static void mark_late(struct engine *e, enum side side, struct batch *b, struct 
 }
 
 /* What is left of the operator's answer once full and waiting are noted. */
-static bool heed(struct engine *e, enum push_stop stop, enum level level)
+static bool heed(struct engine *e, enum side side, enum push_stop stop, enum level level)
 {
     if (stop == PUSH_FULL)
-        note_full(e, level);
+        note_full(e, side, level);
     e->results_first = stop == PUSH_WORK_FIRST;
     return stop == PUSH_ALL;
 }
@@ -263,7 +263,7 @@ static bool push_record(struct engine *e, enum side side, struct batch *b, struc
         e->operator->push(e->self, side, parts, 1, e->books.side[side].received, &taken);
 
     if (stop != PUSH_LATE)
-        return heed(e, stop, level);
+        return heed(e, side, stop, level);
     mark_late(e, side, b, row, parts->time);
     return true;
 }
@@ -316,7 +316,7 @@ static bool push_plain(struct engine *e, enum side side, struct record_parts *pa
     assert(stop != PUSH_LATE); /* time is the clock's */
     books->received += taken;
     *at += taken;
-    return heed(e, stop, level);
+    return heed(e, side, stop, level);
 }
 
 /* A row that had to wait has told its time already, and is still the next one. */
@@ -370,7 +370,7 @@ int64_t engine_push_fuel(const struct engine *e)
 
 enum engine_hold engine_holds(const struct engine *e, enum side side, const struct feed *f)
 {
-    if (e->fullness[level_of(e, side, f)].full)
+    if (e->fullness[side][level_of(e, side, f)].full)
         return ENGINE_FULL;
     if (results_come_first(e))
         return ENGINE_RESULTS;
@@ -379,7 +379,7 @@ enum engine_hold engine_holds(const struct engine *e, enum side side, const stru
 
 bool engine_takes(const struct engine *e)
 {
-    return !e->fullness[LEVEL_LIMIT].full;
+    return !e->fullness[SIDE_LEFT][LEVEL_LIMIT].full && !e->fullness[SIDE_RIGHT][LEVEL_LIMIT].full;
 }
 
 bool engine_is_stuck(const struct engine *e)
@@ -387,7 +387,7 @@ bool engine_is_stuck(const struct engine *e)
     if (engine_takes(e) || e->operator->has_work(e->self))
         return false;
     for (int s = 0; s < SIDES; s++)
-        if (!e->ended[s] && !e->fullness[level_of(e, (enum side)s, NULL)].full)
+        if (!e->ended[s] && !e->fullness[s][level_of(e, (enum side)s, NULL)].full)
             return false;
     return e->event ? !e->watermark.drifting : e->operator->due(e->self).ms == INT64_MAX;
 }

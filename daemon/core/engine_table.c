@@ -70,7 +70,7 @@ size_t engine_table_add(struct engine *e, struct lookup_table *t, struct batch *
 void engine_table_swap(struct engine *e, struct lookup_table *t, struct stream_time now)
 {
     engine_advance(e, now);
-    join_table_swap(e->self, t, now);
+    join_table_swap(e->self, t, e->reached); /* which never goes back */
 }
 
 void engine_table_drop(struct engine *e, struct lookup_table *t)

@@ -388,6 +388,7 @@ static uint64_t join_as_of_held_recount(const void *self, enum side side)
 }
 
 const struct operator operator_as_of = {
+    .push_fuel = 80,
     .create = join_as_of_create,
     .destroy = join_as_of_destroy,
     .push = join_as_of_push,

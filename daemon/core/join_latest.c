@@ -475,6 +475,7 @@ static uint64_t join_latest_held_recount(const void *self, enum side side)
 }
 
 const struct operator operator_latest = {
+    .push_fuel = 80,
     .create = join_latest_create,
     .destroy = join_latest_destroy,
     .push = join_latest_push,

@@ -341,9 +341,20 @@ static bool anything_at_hand(const struct join_table *j)
     return j->left != NULL || j->hand.done < j->hand.used;
 }
 
+void join_table_give_up(struct join_table *j, struct lookup_table *t)
+{
+    assert(t == j->building);
+    j->building = NULL;
+    leave(j, t);
+}
+
 void join_table_swap(struct join_table *j, struct lookup_table *t, struct stream_time now)
 {
-    assert(t == j->building && !j->ending);
+    assert(t == j->building);
+    if (j->ending) { /* nobody will ask it any more */
+        join_table_give_up(j, t);
+        return;
+    }
     j->building = NULL;
     if (j->next != NULL)
         leave(j, j->next); /* no row came between: it never answered */
@@ -351,13 +362,6 @@ void join_table_swap(struct join_table *j, struct lookup_table *t, struct stream
     j->next = t;
     if (!anything_at_hand(j))
         swap(j);
-}
-
-void join_table_give_up(struct join_table *j, struct lookup_table *t)
-{
-    assert(t == j->building);
-    j->building = NULL;
-    leave(j, t);
 }
 
 /* --- time --- */
@@ -537,6 +541,7 @@ static bool join_table_has_work(const void *self)
 }
 
 const struct operator operator_table = {
+    .push_fuel = 40,
     .create = join_table_create,
     .destroy = join_table_destroy,
     .push = join_table_push,

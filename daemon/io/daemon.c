@@ -204,8 +204,8 @@ static void tell_hold(struct daemon *d)
         since_ms != 0 && clock_mono().ms - since_ms >= HOLD_TOLD_MS && engine_is_stuck(d->engine);
 
     if (stuck && !d->stuck_told)
-        log_error("state is full, and nothing that is held can leave: the side that time waits "
-                  "for finds no room. Raise [state] memory, or hold less (delay, grace, size)");
+        log_error("state is full, and nothing that is held can leave by itself: raise [state] "
+                  "memory, or hold less (for less long, or fewer keys)");
     d->stuck_told = stuck;
 
     if (!d->hold_told && since_ms != 0 && clock_mono().ms - since_ms >= HOLD_TOLD_MS) {

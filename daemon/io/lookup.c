@@ -19,13 +19,18 @@
 
 static struct lookup_stamp stamp_of(const struct stat *st)
 {
-    return (struct lookup_stamp){st->st_dev, st->st_ino, st->st_size, st->st_mtim};
+    return (struct lookup_stamp){st->st_dev, st->st_ino, st->st_size, st->st_mtim, st->st_ctim};
+}
+
+static bool same_instant(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
 static bool same_stamp(const struct lookup_stamp *a, const struct lookup_stamp *b)
 {
     return a->device == b->device && a->inode == b->inode && a->size == b->size &&
-           a->modified.tv_sec == b->modified.tv_sec && a->modified.tv_nsec == b->modified.tv_nsec;
+           same_instant(&a->modified, &b->modified) && same_instant(&a->changed, &b->changed);
 }
 
 /* --- faults --- */

@@ -118,6 +118,8 @@ void stop_turn(struct daemon *d)
             log_warning("state is full: what is held is decided now, before its window's end");
         d->flush_told = true;
         engine_flush(d->engine);
+        if (!engine_has_work(d->engine)) /* values stay: what comes now needs no room for long */
+            engine_lift_limit(d->engine);
     }
     if (d->inputs[SIDE_LEFT].fault || d->inputs[SIDE_RIGHT].fault || any_failed(d) ||
         table_is_too_large(d)) {

@@ -40,9 +40,10 @@ struct engine {
     bool ended[SIDES];
     uint64_t limit[LEVELS];   /* bytes of state */
     uint64_t state_bytes_max; /* the one in force: the operator looks at it */
-    struct fullness fullness[LEVELS];
-    bool notes_lags; /* pairs are made by time */
-    struct lag lag;  /* of pairs, and of what windows parted */
+    struct fullness fullness[SIDES]
+                            [LEVELS]; /* a side of its own: what it brings may need no room */
+    bool notes_lags;                  /* pairs are made by time */
+    struct lag lag;                   /* of pairs, and of what windows parted */
 };
 
 #endif

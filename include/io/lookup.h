@@ -29,7 +29,7 @@ struct lookup_stamp {
     dev_t device;
     ino_t inode;
     off_t size;
-    struct timespec modified;
+    struct timespec modified, changed; /* the second cannot be set */
 };
 
 /* A reading that is under way. */

@@ -219,10 +219,8 @@ static void random_room(struct scene *s)
     bool latest = p->match == REF_LATEST && !p->event_time;
     if (s->state_bytes == 0)
         return;
-    if (p->match == REF_BATCH || (latest && p->ttl == REF_OFF))
+    if (p->match == REF_BATCH || (latest && (p->ttl == REF_OFF || p->wait == REF_OFF)))
         s->state_bytes += right_bytes(s);
-    if (latest && p->wait == REF_OFF)
-        s->state_bytes = 0;
 }
 
 struct scene scene_random(uint64_t seed, int size)

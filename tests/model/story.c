@@ -150,7 +150,7 @@ static void go_to(struct reference *r, int64_t time)
 }
 
 /* As if every line found room at once. */
-static void tell(const struct scene *s, size_t id, struct reference *r)
+static void tell(const struct scene *s, size_t id, struct reference *r, struct buf *to)
 {
     const struct event *e = &s->events[id];
     enum ref_side side = (enum ref_side)e->side;
@@ -175,7 +175,8 @@ static void tell(const struct scene *s, size_t id, struct reference *r)
         ref_close(r, side, e->feed);
         break;
     case EVENT_TABLE:
-        ref_table_swap(r, true);
+        if (!ref_table_swap(r, true))
+            buf_append_text(to, "    fault \\x20\n"); /* any words */
         break;
     case EVENT_END:
         ref_end(r, side);
@@ -269,7 +270,7 @@ static void write_step(const struct scene *s, size_t id, struct reference *r, st
     const struct event *e = &s->events[id];
     long before = rejected(r);
     write_event(s, id, to);
-    tell(s, id, r);
+    tell(s, id, r, to);
     if (rejected(r) > before)
         buf_printf(to, "    rejected %s any\n", side_name(e->side));
     if (s->state_bytes > 0)
