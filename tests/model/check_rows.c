@@ -79,7 +79,7 @@ static void bring_padded_together(const struct ref_result *results, size_t n,
     size_t first = 0;
     while (first < n && results[first].kind != REF_PADDED_RIGHT)
         first++;
-    if (m->row_count == n)
+    if (first < n && m->row_count == n)
         bring_together(m->rows + first, rows + first, n - first);
 }
 
