@@ -554,7 +554,7 @@ static uint64_t join_interval_held_recount(const void *self, enum side side)
 }
 
 const struct operator operator_interval = {
-    .push_fuel = 80,
+    .push_fuel = 120,
     .create = join_interval_create,
     .destroy = join_interval_destroy,
     .push = join_interval_push,
