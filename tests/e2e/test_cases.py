@@ -2,12 +2,13 @@
 
 A folder of cases holds one folder a join: join.ini (files in, standard output out) and
 expected.csv, the rows sorted bytewise. Half of them are kept in tests/cases. The whole set is
-looked for beside the checkout (../shared/cases, or the same beside a folder further up) or where
-JOIND_CASES says; where CI is set, it has to be there.
+looked for beside the checkout (../shared/cases, or the same beside a folder further up), beside the
+one that this was cloned from, or where JOIND_CASES says; where CI is set, it has to be there.
 """
 
 import os
 import pathlib
+import subprocess
 
 import pytest
 
@@ -18,13 +19,21 @@ KEPT = PROJECT / "tests" / "cases"
 IN_CI = os.environ.get("CI", "") not in ("", "0", "false")
 
 
+def origin():
+    """The folder that this checkout was cloned from, if it was one."""
+    url = subprocess.run(["git", "-C", PROJECT, "config", "--get", "remote.origin.url"],
+                         capture_output=True, text=True, check=False).stdout.strip()
+    return pathlib.Path(url.removeprefix("file://") or "/")
+
+
 def whole_set():
     given = os.environ.get("JOIND_CASES")
     if given:
         return pathlib.Path(given)
-    for folder in PROJECT.parents:
-        if (folder / "shared" / "cases").is_dir():
-            return folder / "shared" / "cases"
+    for checkout in (PROJECT, origin()):
+        for folder in checkout.parents:
+            if (folder / "shared" / "cases").is_dir():
+                return folder / "shared" / "cases"
     return None
 
 
