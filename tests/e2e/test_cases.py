@@ -20,9 +20,12 @@ IN_CI = os.environ.get("CI", "") not in ("", "0", "false")
 
 
 def origin():
-    """The folder that this checkout was cloned from, if it was one."""
-    url = subprocess.run(["git", "-C", PROJECT, "config", "--get", "remote.origin.url"],
-                         capture_output=True, text=True, check=False).stdout.strip()
+    """The folder that this checkout was cloned from, if it was one and git is here to tell."""
+    try:
+        url = subprocess.run(["git", "-C", PROJECT, "config", "--get", "remote.origin.url"],
+                             capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:
+        url = ""
     return pathlib.Path(url.removeprefix("file://") or "/")
 
 
