@@ -171,6 +171,12 @@ void time_write_rfc3339(int64_t ms, char *to)
     write_field(to + 20, 3, rest % (int)SECOND_MS);
 }
 
+void time_append_rfc3339(int64_t ms, struct buf *to)
+{
+    time_write_rfc3339(ms, buf_reserve(to, TIME_TEXT_LENGTH));
+    buf_advance(to, TIME_TEXT_LENGTH);
+}
+
 bool time_is_canonical(struct bytes text)
 {
     int64_t ms;

@@ -2,8 +2,6 @@
 
 #include "base/copy.h"
 #include "base/mem.h"
-#include "base/number.h"
-#include "base/time.h"
 #include "codec/text.h"
 
 enum op_kind {
@@ -52,12 +50,12 @@ struct encoder {
     /* Of the row that is being made. */
     struct piece *pieces; /* owned; room for one an item */
     size_t piece_count;
-    struct bytes *fields[SIDES];     /* owned */
-    bool cut[SIDES];                 /* fields[side] is set */
-    char (*values)[NUMBER_TEXT_MAX]; /* owned; texts of expressions, one an item */
-    struct expr_memory *memory;      /* owned */
-    size_t failed_item;              /* of the row that could not be made ... */
-    enum expr_outcome failure;       /* ... and why */
+    struct bytes *fields[SIDES];    /* owned */
+    bool cut[SIDES];                /* fields[side] is set */
+    char (*values)[VALUE_TEXT_MAX]; /* owned; texts of expressions, one an item */
+    struct expr_memory *memory;     /* owned */
+    size_t failed_item;             /* of the row that could not be made ... */
+    enum expr_outcome failure;      /* ... and why */
 };
 
 /* --- compiling --- */
@@ -247,26 +245,6 @@ static inline void add_line(struct encoder *e, const struct result *r, const str
         add_field(e, r, op->item + i, op->side, i);
 }
 
-/* The canonical text of a value, at `room` if it is not one already. */
-static struct bytes text_of(const struct value *v, char *room)
-{
-    if (v->null)
-        return BYTES_NULL;
-    switch (v->type) {
-    case TYPE_BIGINT:
-        return (struct bytes){room, number_write_bigint(v->bigint, room)};
-    case TYPE_DOUBLE:
-        return (struct bytes){room, number_write_double(v->real, room)};
-    case TYPE_BOOLEAN:
-        return v->boolean ? BYTES_LIT("true") : BYTES_LIT("false");
-    case TYPE_TIMESTAMP:
-        time_write_rfc3339(v->bigint, room);
-        return (struct bytes){room, TIME_TEXT_LENGTH};
-    default:
-        return v->text;
-    }
-}
-
 static struct expr_input input_of(struct encoder *e, const struct result *r)
 {
     struct expr_input in = {
@@ -294,7 +272,7 @@ static bool add_expression(struct encoder *e, const struct result *r, const stru
         e->failure = outcome;
         return false;
     }
-    add_text(e, op->item, text_of(&v, e->values[op->item]));
+    add_text(e, op->item, v.null ? BYTES_NULL : value_text(&v, e->values[op->item]));
     return true;
 }
 

@@ -32,29 +32,13 @@ bool expr_cast_exists(enum value_type from, enum value_type to)
 
 /* --- to and from text --- */
 
-static enum expr_outcome text_from(const struct value *v, struct expr_memory *m, struct value *ret)
+static void text_from(const struct value *v, struct expr_memory *m, struct value *ret)
 {
-    char *room = expr_memory_room(m, NUMBER_TEXT_MAX);
-    size_t n;
+    char *room = expr_memory_room(m, VALUE_TEXT_MAX);
 
-    switch (v->type) {
-    case TYPE_BIGINT:
-        n = number_write_bigint(v->bigint, room);
-        break;
-    case TYPE_DOUBLE:
-        n = number_write_double(v->real, room);
-        break;
-    case TYPE_TIMESTAMP:
-        n = TIME_TEXT_LENGTH;
-        time_write_rfc3339(v->bigint, room);
-        break;
-    default:
-        ret->text = v->boolean ? BYTES_LIT("true") : BYTES_LIT("false");
-        return EXPR_OK;
-    }
-    expr_memory_keep(m, n);
-    ret->text = (struct bytes){room, n};
-    return EXPR_OK;
+    ret->text = value_text(v, room);
+    if (ret->text.p == room)
+        expr_memory_keep(m, ret->text.n);
 }
 
 /* The text has to be what a CSV field of the type may be. */
@@ -188,8 +172,10 @@ enum expr_outcome expr_cast(const struct value *v, enum value_type from, enum va
         *ret = *v;
         return EXPR_OK;
     }
-    if (to == TYPE_STRING)
-        return text_from(v, m, ret);
+    if (to == TYPE_STRING) {
+        text_from(v, m, ret);
+        return EXPR_OK;
+    }
     if (from == TYPE_STRING)
         return read_text(v->text, to, ret);
     if (is_instant(from) && is_instant(to))

@@ -85,8 +85,7 @@ static void reject_ahead(struct batch *b, struct row *row, int64_t ms, int64_t a
 {
     struct buf text = BUF_EMPTY;
 
-    time_write_rfc3339(ms, buf_reserve(&text, TIME_TEXT_LENGTH));
-    buf_advance(&text, TIME_TEXT_LENGTH);
+    time_append_rfc3339(ms, &text);
     buf_append_text(&text, " is ");
     duration_write(ahead_ms, &text);
     batch_reject(b, row, REJECT_TIMESTAMP,

@@ -197,8 +197,7 @@ static void append_timestamp(struct bytes text, struct buf *to)
     bool ok = time_read_rfc3339(text, &ms);
 
     assert(ok);
-    time_write_rfc3339(ms, buf_reserve(to, TIME_TEXT_LENGTH));
-    buf_advance(to, TIME_TEXT_LENGTH);
+    time_append_rfc3339(ms, to);
 }
 
 void value_append_canonical(enum value_type t, struct bytes text, struct buf *to)
@@ -274,26 +273,30 @@ int value_compare(const struct value *a, const struct value *b)
     }
 }
 
-void value_append(const struct value *v, struct buf *to)
+struct bytes value_text(const struct value *v, char *room)
 {
     switch (v->type) {
     case TYPE_BIGINT:
-        buf_advance(to, number_write_bigint(v->bigint, buf_reserve(to, NUMBER_TEXT_MAX)));
-        break;
+        return (struct bytes){room, number_write_bigint(v->bigint, room)};
     case TYPE_DOUBLE:
-        buf_advance(to, number_write_double(v->real, buf_reserve(to, NUMBER_TEXT_MAX)));
-        break;
+        return (struct bytes){room, number_write_double(v->real, room)};
     case TYPE_BOOLEAN:
-        buf_append_text(to, v->boolean ? "true" : "false");
-        break;
+        return v->boolean ? BYTES_LIT("true") : BYTES_LIT("false");
     case TYPE_TIMESTAMP:
-        time_write_rfc3339(v->bigint, buf_reserve(to, TIME_TEXT_LENGTH));
-        buf_advance(to, TIME_TEXT_LENGTH);
-        break;
+        time_write_rfc3339(v->bigint, room);
+        return (struct bytes){room, TIME_TEXT_LENGTH};
     default: /* a string: the other types are no classes */
-        buf_append_bytes(to, v->text);
-        break;
+        return v->text;
     }
+}
+
+static_assert(VALUE_TEXT_MAX >= TIME_TEXT_LENGTH, "a time fits");
+
+void value_append(const struct value *v, struct buf *to)
+{
+    char room[VALUE_TEXT_MAX];
+
+    buf_append_bytes(to, value_text(v, room));
 }
 
 /* --- instants --- */

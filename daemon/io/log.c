@@ -50,8 +50,7 @@ static void write_line(enum log_level level, const char *format, va_list args)
     if (for_journal) {
         buf_printf(&line, "<%d>", levels[level].priority);
     } else {
-        time_write_rfc3339(clock_wall_ms(), buf_reserve(&line, TIME_TEXT_LENGTH));
-        buf_advance(&line, TIME_TEXT_LENGTH);
+        time_append_rfc3339(clock_wall_ms(), &line);
         buf_printf(&line, " %s ", levels[level].word);
     }
     buf_vprintf(&message, format, args);

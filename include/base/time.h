@@ -39,6 +39,7 @@ bool time_read_rfc3339(struct bytes text, int64_t *ret_ms);
 
 /* Writes TIME_TEXT_LENGTH bytes at `to`, no NUL. `ms` within MIN..MAX. */
 void time_write_rfc3339(int64_t ms, char *to);
+void time_append_rfc3339(int64_t ms, struct buf *to);
 
 /* Exactly of the form that time_write_rfc3339() writes, and a date that exists. */
 bool time_is_canonical(struct bytes text);

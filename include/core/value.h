@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "base/number.h"
 
 enum value_type {
     TYPE_STRING,
@@ -77,7 +78,11 @@ static inline double value_real(const struct value *v)
     return v->type == TYPE_BIGINT ? (double)v->bigint : v->real;
 }
 
-/* Appends the canonical text of a value that is not NULL. */
+/* The canonical text of a value that is not NULL: made at `room`, of VALUE_TEXT_MAX bytes,
+ * or the value's own where it is a string. */
+#define VALUE_TEXT_MAX NUMBER_TEXT_MAX
+struct bytes value_text(const struct value *v, char *room);
+
 void value_append(const struct value *v, struct buf *to);
 
 /* The instant that a canonical text of a timestamp type (not NULL) means, in
