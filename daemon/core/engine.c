@@ -237,8 +237,7 @@ static void mark_late(struct engine *e, enum side side, struct batch *b, struct 
         by_ms = 0;
     lateness_add(&books->lateness, by_ms);
     books->late++;
-    time_write_rfc3339(t, buf_reserve(&text, TIME_TEXT_LENGTH));
-    buf_advance(&text, TIME_TEXT_LENGTH);
+    time_append_rfc3339(t, &text);
     buf_append_text(&text, " is ");
     duration_write(by_ms, &text);
     batch_mark_late(b, row, "its time %s behind the watermark", buf_text(&text));
@@ -356,7 +355,8 @@ size_t engine_push(struct engine *e, enum side side, struct batch *b, size_t fro
             e->begun[side] = !fits;
             i += fits;
             /* By its own time its feed may have come to be what time waits for. */
-            fits |= !e->results_first && level_of(e, side, b->feed) > level;
+            if (!fits && !e->results_first)
+                fits = level_of(e, side, b->feed) > level;
         }
     }
     e->state_bytes_max = e->limit[LEVEL_LIMIT];

@@ -266,9 +266,10 @@ static enum push_stop push_right(struct join_as_of *j, const struct record_parts
     return PUSH_ALL;
 }
 
-static enum push_stop push_one(struct join_as_of *j, enum side side,
-                               const struct record_parts *parts, uint64_t number)
+static enum push_stop push_one(void *self, enum side side, const struct record_parts *parts,
+                               uint64_t number)
 {
+    struct join_as_of *j = self;
     settle(j);
     if (j->flushing)
         return PUSH_WORK_FIRST;
@@ -283,13 +284,7 @@ static enum push_stop push_one(struct join_as_of *j, enum side side,
 static enum push_stop join_as_of_push(void *self, enum side side, const struct record_parts *parts,
                                       size_t n, uint64_t number, size_t *ret_taken)
 {
-    enum push_stop stop = PUSH_ALL;
-    size_t i = 0;
-
-    while (i < n && (stop = push_one(self, side, &parts[i], number + i)) == PUSH_ALL)
-        i++;
-    *ret_taken = i;
-    return stop;
+    return operator_push_each(push_one, self, side, parts, n, number, ret_taken);
 }
 
 static void join_as_of_advance(void *self, struct stream_time now)

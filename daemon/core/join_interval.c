@@ -436,9 +436,10 @@ static bool must_pull(const struct join_interval *j)
     return j->probe.ref != REFERENCE_NONE || j->debt > DEBT_MAX || anything_due(j);
 }
 
-static enum push_stop push_one(struct join_interval *j, enum side side,
-                               const struct record_parts *parts, uint64_t number)
+static enum push_stop push_one(void *self, enum side side, const struct record_parts *parts,
+                               uint64_t number)
 {
+    struct join_interval *j = self;
     struct arrival a;
     uint32_t ref;
 
@@ -464,13 +465,7 @@ static enum push_stop join_interval_push(void *self, enum side side,
                                          const struct record_parts *parts, size_t n,
                                          uint64_t number, size_t *ret_taken)
 {
-    enum push_stop stop = PUSH_ALL;
-    size_t i = 0;
-
-    while (i < n && (stop = push_one(self, side, &parts[i], number + i)) == PUSH_ALL)
-        i++;
-    *ret_taken = i;
-    return stop;
+    return operator_push_each(push_one, self, side, parts, n, number, ret_taken);
 }
 
 static void join_interval_advance(void *self, struct stream_time now)

@@ -376,9 +376,10 @@ static enum push_stop push_right(struct join_latest *j, const struct record_part
     return PUSH_ALL;
 }
 
-static enum push_stop push_one(struct join_latest *j, enum side side,
-                               const struct record_parts *parts, uint64_t number)
+static enum push_stop push_one(void *self, enum side side, const struct record_parts *parts,
+                               uint64_t number)
 {
+    struct join_latest *j = self;
     settle(j);
     if (j->releasing != KEYED_NONE || side_due(j, SIDE_LEFT))
         return PUSH_WORK_FIRST;
@@ -393,13 +394,7 @@ static enum push_stop push_one(struct join_latest *j, enum side side,
 static enum push_stop join_latest_push(void *self, enum side side, const struct record_parts *parts,
                                        size_t n, uint64_t number, size_t *ret_taken)
 {
-    enum push_stop stop = PUSH_ALL;
-    size_t i = 0;
-
-    while (i < n && (stop = push_one(self, side, &parts[i], number + i)) == PUSH_ALL)
-        i++;
-    *ret_taken = i;
-    return stop;
+    return operator_push_each(push_one, self, side, parts, n, number, ret_taken);
 }
 
 static void join_latest_advance(void *self, struct stream_time now)

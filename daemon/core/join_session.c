@@ -235,9 +235,10 @@ static bool is_late(const struct join_session *j, const struct place *at, int64_
            due_at(j, t) <= j->reached.ms;
 }
 
-static enum push_stop push_one(struct join_session *j, enum side side,
-                               const struct record_parts *parts, uint64_t number)
+static enum push_stop push_one(void *self, enum side side, const struct record_parts *parts,
+                               uint64_t number)
 {
+    struct join_session *j = self;
     struct place at = place_of(j, parts);
     uint32_t session, ref;
 
@@ -265,14 +266,7 @@ static enum push_stop join_session_push(void *self, enum side side,
                                         const struct record_parts *parts, size_t n, uint64_t number,
                                         size_t *ret_taken)
 {
-    struct join_session *j = self;
-    enum push_stop stop = PUSH_ALL;
-    size_t i = 0;
-
-    while (i < n && (stop = push_one(j, side, &parts[i], number + i)) == PUSH_ALL)
-        i++;
-    *ret_taken = i;
-    return stop;
+    return operator_push_each(push_one, self, side, parts, n, number, ret_taken);
 }
 
 /* Sets some of the due sessions apart, so that due() can see what comes after them. */

@@ -248,8 +248,6 @@ static void source_work(struct pump *p, struct source *s, int64_t *fuel)
 /* The first that the engine takes from; NULL: there is none. */
 static struct source *next_source(const struct pump *p)
 {
-    if (!pump_fates_have_room(p))
-        return NULL;
     LIST_EACH (&p->ready, struct source, ready_link, s)
         if (may_take(p, s))
             return s;
@@ -286,9 +284,15 @@ static void look_for_input(struct pump *p)
 
 /* --- a turn --- */
 
+/* Somebody is held back: by full state, or by an output that must not lose. */
+static bool holds(const struct pump *p)
+{
+    return !engine_takes(p->engine) || !pump_fates_have_room(p);
+}
+
 static void note_holds(struct pump *p)
 {
-    if (!pump_holds(p))
+    if (!holds(p))
         p->held_since_ms = 0;
     else if (p->held_since_ms == 0)
         p->held_since_ms = clock_mono().ms;
@@ -335,11 +339,6 @@ bool pump_busy(const struct pump *p)
                                         : engine_has_work(p->engine);
 
     return results || (p->plan->replay ? replay_busy(p) : next_source(p) != NULL);
-}
-
-bool pump_holds(const struct pump *p)
-{
-    return !engine_takes(p->engine) || !pump_fates_have_room(p);
 }
 
 /* The left side of a batch is, until the right one has ended. */

@@ -67,6 +67,22 @@ struct operator
     uint64_t (*state_bytes)(const void *self);
 };
 
+/* How most operators push: one record after the other. */
+static inline enum push_stop
+operator_push_each(enum push_stop (*push_one)(void *self, enum side side,
+                                              const struct record_parts *parts, uint64_t number),
+                   void *self, enum side side, const struct record_parts *parts, size_t n,
+                   uint64_t number, size_t *ret_taken)
+{
+    enum push_stop stop = PUSH_ALL;
+    size_t i = 0;
+
+    while (i < n && (stop = push_one(self, side, &parts[i], number + i)) == PUSH_ALL)
+        i++;
+    *ret_taken = i;
+    return stop;
+}
+
 extern const struct operator operator_window;   /* tumbling, sliding */
 extern const struct operator operator_session;  /* session */
 extern const struct operator operator_interval; /* interval */

@@ -68,9 +68,8 @@ void pump_tell_ends(struct pump *p);
 /* Would another turn move anything, without an event? */
 bool pump_busy(const struct pump *p);
 
-/* Sources are held back: by full state, or by an output that must not lose; those of a side
- * also by the other one, which comes first. */
-bool pump_holds(const struct pump *p);
+/* The side's sources are held back: by full state, by an output that must not lose, or by
+ * the other side, which comes first. */
 bool pump_holds_side(const struct pump *p, enum side side);
 
 /* Nobody will take the results that are left: how many are they? All are pulled and
