@@ -21,6 +21,8 @@ static const char *const words[REJECTS] = {
     [REJECT_UTF8] = "utf8",
     [REJECT_DUPLICATE] = "duplicate",
     [REJECT_PATH] = "path",
+    [REJECT_FRAMING] = "framing",
+    [REJECT_ENVELOPE] = "envelope",
 };
 
 const char *reject_word(enum reject r)

@@ -10,6 +10,7 @@
 
 #include "io/file.h"
 #include "io/log.h"
+#include "io/passed.h"
 #include "io/report.h"
 #include "io/service.h"
 #include "io/stop.h"
@@ -45,6 +46,9 @@ bool daemon_trouble(const struct daemon *d, struct buf *ret_reason)
                         "the books do not balance: records were lost, please report this");
         return true;
     }
+    for (int s = 0; s < SIDES; s++)
+        if (input_trouble(&d->inputs[s], ret_reason))
+            return true;
     for (int i = 0; i < OUTPUTS; i++)
         if (output_trouble(&d->outputs[i], ret_reason))
             return true;
@@ -189,10 +193,11 @@ static void check_books(struct daemon *d)
 static void tell_absent(struct daemon *d)
 {
     const struct output *o = &d->outputs[OUTPUT_RESULTS];
-    bool absent = pump_results_wait(&d->pump) && o->sink_count == 0;
+    bool absent = o->listening && pump_results_wait(&d->pump) && o->sink_count == 0;
 
     if (absent && !d->absent_told)
-        log_warning("output: results wait, and nobody is connected to %s", o->listener.bound);
+        log_warning("output: results wait, and nobody is connected to %s",
+                    listener_place(&o->listener));
     d->absent_told = absent;
 }
 
@@ -336,6 +341,8 @@ static bool open_all(struct daemon *d)
         good =
             output_open(&d->outputs[i], d->base, &c->output[i], (enum output_id)i, c->plan, good) &&
             good;
+    if (good)
+        passed_tell_unused();
     for (int s = 0; s < SIDES && good; s++)
         input_start(&d->inputs[s]);
     return good;
@@ -346,7 +353,7 @@ static void append_place(struct buf *line, const char *word, const struct endpoi
 {
     if (e->kind == ENDPOINT_NONE)
         return;
-    buf_printf(line, " %s=%s", word, e->kind == ENDPOINT_LISTEN ? l->bound : e->text);
+    buf_printf(line, " %s=%s", word, e->kind == ENDPOINT_LISTEN ? listener_place(l) : e->text);
 }
 
 static void tell_ready(const struct daemon *d)

@@ -114,12 +114,25 @@ void source_unwatch(struct source *s)
         event_del(&s->readable);
 }
 
+/* A FIFO that no writer has opened yet would never say that it has none: only reading does. */
+static void look_for_writers(struct source *s)
+{
+    size_t got = source_read(s, buf_reserve(&s->tail, 1), 1);
+
+    buf_advance(&s->tail, got);
+    s->input->bytes += got;
+    if (s->end != INPUT_GOES_ON)
+        pump_ready(s->input->pump, s);
+}
+
 void source_ask_to_end(struct source *s)
 {
     if (s->kind == SOURCE_SOCKET)
         shutdown(s->fd, SHUT_WR);
     else if (s->kind == SOURCE_REGULAR || isatty(s->fd))
         source_cut(s);
+    else
+        look_for_writers(s);
 }
 
 /* Takes what has arrived already, and no more: a sender may go on for ever. */
@@ -149,20 +162,10 @@ static void look_for_end(struct source *s)
         s->end = INPUT_ENDED;
 }
 
-/* The rest of a file is not lost, it is not read: it begins at a line's start. */
-static void forget_torn_line(struct source *s)
-{
-    const char *start = buf_data(&s->tail);
-    const char *end = memrchr(start, '\n', buf_length(&s->tail));
-
-    s->tail.tail = s->tail.head + (end == NULL ? 0 : (size_t)(end - start) + 1);
-    s->end = INPUT_ENDED;
-}
-
 void source_cut(struct source *s)
 {
     if (s->end == INPUT_GOES_ON && s->kind == SOURCE_REGULAR) {
-        forget_torn_line(s);
+        s->end = INPUT_LEFT; /* the rest of a file is not lost, it is not read */
     } else if (s->end == INPUT_GOES_ON) {
         read_what_came(s);
         look_for_end(s);

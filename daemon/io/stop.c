@@ -19,6 +19,8 @@ static void begin_draining(struct daemon *d)
     d->step = DAEMON_DRAINING;
     d->step_since_ms = clock_mono().ms;
     lookup_give_up(&d->lookup);
+    for (int i = 0; i < OUTPUTS; i++)
+        output_hurry(&d->outputs[i]);
 }
 
 /* Nothing held can leave before the right side has ended, which it cannot. */
