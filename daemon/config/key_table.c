@@ -27,7 +27,7 @@
 #define MIB          (1024 * KIB)
 #define GIB          (1024 * MIB)
 
-/* Limits of the system's own: TCP_KEEPIDLE takes 32767 s, TCP_USER_TIMEOUT 2^31 ms. */
+/* TCP_KEEPIDLE takes 32767 s; a time of 2^31 ms was TCP_USER_TIMEOUT's limit, and is a good one. */
 #define KEEPALIVE_MAX  (9 * 3600 * SECOND)
 #define DEAD_AFTER_MAX (24 * DAY)
 

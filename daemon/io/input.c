@@ -166,7 +166,7 @@ bool input_trouble(const struct input *in, struct buf *ret_reason)
     return in->connecting && connector_trouble(&in->connector, ret_reason);
 }
 
-void input_ask_to_end(struct input *in)
+void input_close_door(struct input *in)
 {
     if (in->listening) {
         if (in->config->endpoint.family != FAMILY_SYSTEMD)
@@ -176,6 +176,10 @@ void input_ask_to_end(struct input *in)
     if (in->connecting)
         connector_stop(&in->connector);
     in->stopping = true;
+}
+
+void input_ask_to_end(struct input *in)
+{
     SOURCES_EACH(in, s)
     source_ask_to_end(s);
 }

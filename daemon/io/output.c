@@ -108,7 +108,7 @@ static void welcome(struct output *o, int fd, const char *peer)
     size_t header_bytes;
 
     assert(buf_length(&o->rows) == 0);
-    socket_for_rows(fd, o->config->dead_after_ms);
+    socket_for_rows(fd);
     s = sink_join(o, fd, peer);
     s->fin_ends = o->connecting;
     header(o, &first);
@@ -455,14 +455,6 @@ static void tell_trouble(struct output *o)
     buf_done(&reason);
 }
 
-/* The kernel knows a TCP peer that takes nothing (TCP_USER_TIMEOUT), and no unix peer. */
-static void look_for_dead(const struct output *o, struct sink *s, int64_t now_ms)
-{
-    if (s->dead == NULL && o->config->dead_after_ms > 0 && s->waiting &&
-        now_ms - s->stalled_since_ms >= o->config->dead_after_ms)
-        s->dead = "it took nothing for as long as dead_after says";
-}
-
 void output_tick(struct output *o, struct mono_time now)
 {
     tell_trouble(o);
@@ -472,8 +464,7 @@ void output_tick(struct output *o, struct mono_time now)
     {
         bool full = sink_unwritten(s) >= buffer_max(o);
 
-        sink_tick(s, now.ms);
-        look_for_dead(o, s, now.ms);
+        sink_tick(s, now.ms, o->config->dead_after_ms);
         if (s->dead != NULL)
             on_gone(o, s);
         else if (slow(o) != SLOW_WAIT && full && !s->discarding &&

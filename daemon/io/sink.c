@@ -100,6 +100,7 @@ struct sink *sink_new(struct event_base *base, int fd, const char *name, uint64_
     s->name = mem_strdup(name);
     buf_init(&s->pending);
     s->bytes_written = bytes_written;
+    s->taken_ms = clock_mono().ms;
     s->gone = gone;
     s->owner = owner;
     event_assign(&s->retry, base, -1, 0, on_writable, s);
@@ -149,6 +150,7 @@ static size_t try_write(struct sink *s, const char *p, size_t n)
         s->trouble = NULL;
         s->discarding = false;
         s->stalled_since_ms = clock_mono().ms;
+        s->written += (uint64_t)written;
         *s->bytes_written += (uint64_t)written;
         return (size_t)written;
     }
@@ -271,17 +273,32 @@ void sink_restart(struct sink *s, int fd, struct bytes first, size_t header_byte
     flush(s);
 }
 
-void sink_tick(struct sink *s, int64_t now_ms)
+/* Bytes are taken when they are acknowledged. Of a unix socket only the memory of what waits
+ * in it is known: it shrinks as the peer reads, and then there is room for more. */
+static void look_for_progress(struct sink *s, int64_t now_ms)
 {
-    int before = s->queued;
+    int waits = queued(s);
+    uint64_t taken = s->tcp ? s->written - (uint64_t)waits : s->written;
+    bool took = taken > s->taken || (!s->tcp && waits < s->queued);
+    bool nothing_waits = waits == 0 && sink_unwritten(s) == 0;
 
-    if (s->regular)
-        return;
-    s->queued = queued(s);
-    if (s->queued < before)
+    if (took)
         s->stalled_since_ms = now_ms;
-    if (!s->fin_seen)
+    if (took || nothing_waits)
+        s->taken_ms = now_ms;
+    s->taken = taken;
+    s->queued = waits;
+}
+
+void sink_tick(struct sink *s, int64_t now_ms, int64_t dead_after_ms)
+{
+    if (s->regular || s->dead != NULL)
         return;
-    forget_whole_rows(s);
-    look_for_gone(s);
+    look_for_progress(s, now_ms);
+    if (s->fin_seen) {
+        forget_whole_rows(s);
+        look_for_gone(s);
+    }
+    if (s->dead == NULL && dead_after_ms > 0 && now_ms - s->taken_ms >= dead_after_ms)
+        s->dead = "it took nothing for as long as dead_after says";
 }

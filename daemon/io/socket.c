@@ -34,11 +34,8 @@ void socket_keepalive(int fd, int64_t ms)
     set(fd, IPPROTO_TCP, TCP_KEEPCNT, PROBES);
 }
 
-void socket_for_rows(int fd, int64_t dead_after_ms)
+void socket_for_rows(int fd)
 {
-    if (!socket_is_tcp(fd))
-        return;
-    set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    if (dead_after_ms > 0)
-        set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)dead_after_ms);
+    if (socket_is_tcp(fd))
+        set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 }

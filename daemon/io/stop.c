@@ -11,6 +11,8 @@ static void begin_ending(struct daemon *d)
     lookup_give_up(&d->lookup);
     service_stopping();
     for (int s = 0; s < SIDES; s++)
+        input_close_door(&d->inputs[s]);
+    for (int s = 0; s < SIDES; s++)
         input_ask_to_end(&d->inputs[s]);
 }
 

@@ -54,9 +54,11 @@ bool input_ended(const struct input *in);
 /* It could not connect for long: true, and the reason is appended. */
 bool input_trouble(const struct input *in, struct buf *ret_reason);
 
-/* Stop, first step: no new sources; those that are there are asked to end. */
+/* Stop, first step: no new sources, but for those that wait to be accepted. */
+void input_close_door(struct input *in);
+/* Second step, when no side takes new ones: those that are there are asked to end. */
 void input_ask_to_end(struct input *in);
-/* Second step: those that did not are cut. */
+/* Third step: those that did not are cut. */
 void input_cut(struct input *in);
 
 #endif

@@ -48,7 +48,10 @@ struct sink {
     const char *trouble;      /* why a file refuses for now, or NULL */
     const char *dead;         /* why it will never take a byte again, or NULL */
     int64_t stalled_since_ms; /* monotonic: the last byte taken, or the start of waiting */
-    int queued;               /* in the socket, as last looked at: it shrinks as the peer reads */
+    uint64_t written;         /* bytes */
+    uint64_t taken;           /* ... how many of them the peer had, as last looked at ... */
+    int queued;               /* ... what waited in the socket ... */
+    int64_t taken_ms;         /* ... and when it last took any, or had all */
     bool discarding;          /* slow = discard: is given nothing until it reads again */
     uint64_t *bytes_written;  /* the owner's counter */
     sink_gone *gone;
@@ -79,9 +82,12 @@ void sink_keep(const struct sink *s, struct buf *to);
  * `header_bytes` are no results. */
 void sink_restart(struct sink *s, int fd, struct bytes first, size_t header_bytes);
 
-/* Once a second: notes whether the peer still takes what lies in its socket, and finds out
- * whether one that said FIN has gone altogether (reset, or found dead by keepalive). Then
- * s->dead is set; does not call `gone`. */
-void sink_tick(struct sink *s, int64_t now_ms);
+/* Once a second: finds out whether a peer has taken nothing of what is there for it for
+ * `dead_after_ms` (0: that is no matter), or whether one that said FIN has gone altogether
+ * (reset, or found dead by keepalive). Then s->dead is set; does not call `gone`.
+ *
+ * TCP_USER_TIMEOUT would do the first for TCP, but it takes keepalive's place too: an idle peer
+ * that vanished would be found only after dead_after. tcp(7). */
+void sink_tick(struct sink *s, int64_t now_ms, int64_t dead_after_ms);
 
 #endif

@@ -15,7 +15,7 @@ bool socket_is_tcp(int fd);
 /* A peer that vanished while idle is found out within about twice `ms`. */
 void socket_keepalive(int fd, int64_t ms);
 
-/* Rows are sent at once; a peer that takes no byte for `dead_after_ms` is gone (0: never). */
-void socket_for_rows(int fd, int64_t dead_after_ms);
+/* Rows are sent at once. */
+void socket_for_rows(int fd);
 
 #endif

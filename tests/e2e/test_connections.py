@@ -385,8 +385,10 @@ sys.stdin.readline()
 
 
 @pytest.mark.skipif(shutil.which("nsenter") is None, reason="nsenter is not here")
-def test_a_peer_that_vanished_is_found_out_by_keepalive(joind):
-    daemon = joind(left={"keepalive": "1s"}, http={"listen": "unix:http.sock"}, wait=False,
+@pytest.mark.parametrize("endpoint", ["left", "output"])
+def test_an_idle_peer_that_vanished_is_found_out_by_keepalive(joind, endpoint):
+    daemon = joind(left={"keepalive": "1s"}, output={"keepalive": "1s"},
+                   http={"listen": "unix:http.sock"}, wait=False,
                    preexec=into_a_network_of_its_own)
     wait_until(lambda: daemon.process.poll() is not None or daemon.log_matches("ready: "), 10,
                "a start")
@@ -394,14 +396,17 @@ def test_a_peer_that_vanished_is_found_out_by_keepalive(joind):
         daemon.wait_exit()
         pytest.skip("no network of one's own is to be had here")
     daemon.wait_ready()
-    peer = Peer(daemon, "left")
+    peer = Peer(daemon, endpoint)
     try:
-        daemon.wait_books("left", received=1, held=1)
+        wait_until(lambda: daemon.connections(endpoint) == 1, 10, "its connection")
+        if endpoint == "left":
+            daemon.wait_books("left", received=1, held=1)
         peer.take_network_down()
         started = time.monotonic()
-        wait_until(lambda: daemon.connections("left") == 0, 20, "the end of its connection")
+        wait_until(lambda: daemon.connections(endpoint) == 0, 20, "the end of its connection")
         assert 1 < time.monotonic() - started
-        assert [row[1] for row in daemon.rejects()] == [b"unfinished"], \
+        unfinished = [b"unfinished"] if endpoint == "left" else []
+        assert [row[1] for row in daemon.rejects()] == unfinished, \
             "what a vanished peer had begun is no whole line"
     finally:
         peer.close()

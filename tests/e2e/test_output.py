@@ -133,10 +133,11 @@ def test_a_unix_subscriber_is_as_any_other(joind, end):
     following.wait_end()
 
 
-def test_a_unix_subscriber_that_takes_nothing_is_gone_after_a_time(joind):
-    """And what it left is the next one's. The kernel would wait for ever."""
+@pytest.mark.parametrize("place", ["unix:out.sock", "127.0.0.1:0"])
+def test_a_subscriber_that_takes_nothing_is_gone_after_a_time(joind, place):
+    """And what it left is the next one's."""
     daemon = joind(join={"size": "2s"},
-                   output={"listen": "unix:out.sock", "buffer": "64K", "dead_after": "2s"})
+                   output={"listen": place, "buffer": "64K", "dead_after": "2s"})
     deaf = daemon.subscribe(paused=True)
     send_hot(daemon)
     wait_stuck(daemon)

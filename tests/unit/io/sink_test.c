@@ -187,15 +187,47 @@ static void that_a_reader_reads_shows_before_there_is_room(void **state)
     (void)state;
     pair_init(&p);
     fill(&p);
-    p.sink->stalled_since_ms = 1;
-    sink_tick(p.sink, 1000);
-    sink_tick(p.sink, 2000);
-    assert_int_equal(p.sink->stalled_since_ms, 1);
+    sink_tick(p.sink, 1000, 0);
+    sink_tick(p.sink, 2000, 0);
+    assert_int_equal(p.sink->stalled_since_ms, 1000);
     assert_true(read(p.reader, some, sizeof(some)) > 0);
-    sink_tick(p.sink, 3000);
+    sink_tick(p.sink, 3000, 0);
     assert_int_equal(p.sink->stalled_since_ms, 3000);
-    sink_tick(p.sink, 4000);
+    sink_tick(p.sink, 4000, 0);
     assert_int_equal(p.sink->stalled_since_ms, 3000);
+    pair_done(&p);
+}
+
+static void who_takes_nothing_of_what_waits_is_dead_after_a_time(void **state)
+{
+    struct pair p;
+    char some[100000];
+
+    (void)state;
+    pair_init(&p);
+    fill(&p);
+    sink_tick(p.sink, 1000, 5000);
+    assert_true(read(p.reader, some, sizeof(some)) > 0);
+    sink_tick(p.sink, 3000, 5000);
+    sink_tick(p.sink, 7999, 5000);
+    assert_null(p.sink->dead);
+    sink_tick(p.sink, 8000, 5000);
+    assert_non_null(p.sink->dead);
+    pair_done(&p);
+}
+
+static void who_has_all_is_never_dead(void **state)
+{
+    struct pair p;
+
+    (void)state;
+    pair_init(&p);
+    sink_tick(p.sink, 1000, 5000);
+    sink_put(p.sink, BYTES_LIT("1,a\n"), 0);
+    assert_true(take(&p));
+    sink_tick(p.sink, 20000, 5000);
+    sink_tick(p.sink, 30000, 5000);
+    assert_null(p.sink->dead);
     pair_done(&p);
 }
 
@@ -207,6 +239,8 @@ int main(void)
         cmocka_unit_test(where_a_fin_ends_and_no_line_is_under_way_that_is_all),
         cmocka_unit_test(who_closes_leaves_the_line_under_way_to_the_next),
         cmocka_unit_test(that_a_reader_reads_shows_before_there_is_room),
+        cmocka_unit_test(who_takes_nothing_of_what_waits_is_dead_after_a_time),
+        cmocka_unit_test(who_has_all_is_never_dead),
     };
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);
