@@ -57,6 +57,19 @@ static bool all_delivered(const struct daemon *d)
     return true;
 }
 
+/* What lies in the buffers of outputs is counted as discarded, and told. */
+static void tell_buffered(struct daemon *d)
+{
+    for (int i = 0; i < OUTPUTS; i++) {
+        struct output *o = &d->outputs[i];
+        uint64_t rows = output_rows_unwritten(o);
+        if (rows > 0)
+            log_error("%s: stopped with %llu rows in its buffers: nobody took them", o->word,
+                      (unsigned long long)rows);
+        o->discarded += rows;
+    }
+}
+
 static void tell_undelivered(struct daemon *d)
 {
     bool all;
@@ -70,14 +83,7 @@ static void tell_undelivered(struct daemon *d)
                   (unsigned long long)engine_held(d->engine, SIDE_LEFT),
                   (unsigned long long)engine_held(d->engine, SIDE_RIGHT));
     d->outputs[OUTPUT_RESULTS].discarded += results;
-    for (int i = 0; i < OUTPUTS; i++) {
-        struct output *o = &d->outputs[i];
-        uint64_t rows = output_rows_unwritten(o);
-        if (rows > 0)
-            log_error("%s: stopped with %llu rows in its buffers: nobody took them", o->word,
-                      (unsigned long long)rows);
-        o->discarded += rows;
-    }
+    tell_buffered(d);
     d->status = 1;
 }
 
@@ -133,8 +139,10 @@ void stop_turn(struct daemon *d)
     }
     if (d->step < DAEMON_DRAINING && d->pump.ended[SIDE_LEFT] && d->pump.ended[SIDE_RIGHT])
         begin_draining(d);
-    if (d->step == DAEMON_DRAINING && all_delivered(d))
+    if (d->step == DAEMON_DRAINING && all_delivered(d)) {
+        tell_buffered(d); /* absent = discard: what the last subscriber left */
         d->step = DAEMON_STOPPED;
+    }
 }
 
 void stop_asked(struct daemon *d, const char *signal)

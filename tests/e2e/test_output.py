@@ -180,6 +180,18 @@ def test_results_are_counted_when_absent_is_discard(joind):
     daemon.stop(expect=0)
 
 
+def test_what_the_last_subscriber_left_is_counted_at_the_stop(joind):
+    """Also where absent = discard, though nobody is waited for then."""
+    daemon = joind(join={"size": "2s"}, output={"absent": "discard", "buffer": "64K"})
+    deaf = daemon.subscribe(paused=True)
+    send_hot(daemon)
+    wait_stuck(daemon)
+    deaf.reset()
+    wait_until(lambda: discarded(daemon) > 0, 10, "the rest to be discarded", daemon.log_text)
+    daemon.stop(expect=0)
+    assert daemon.log_matches(r"output: stopped with [1-9]\d* rows in its buffers")
+
+
 def test_rejects_are_discarded_when_nobody_listens(joind):
     daemon = joind(rejects={"listen": "127.0.0.1:0"})
     daemon.send("left", b"bad\n")
