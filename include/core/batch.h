@@ -66,6 +66,11 @@ struct batch {
     struct bytes *fields; /* owned: BATCH_ROWS * field_count canonical texts */
     struct buf scratch;   /* what fields point at that is not in the input bytes */
     struct buf details;   /* sentences for rejected rows, each with its NUL */
+
+    /* The engine's: hashes of keys, of rows up to `hashed` that are not rejected and whose key
+     * is a field that is not NULL. */
+    size_t hashed;
+    uint32_t hashes[BATCH_ROWS];
 };
 
 void batch_init(struct batch *b, size_t field_count);
