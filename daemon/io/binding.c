@@ -84,15 +84,16 @@ static int bind_tcp(const struct endpoint *e, const char *section, int backlog)
 
 /* --- unix --- */
 
-/* Nobody has this socket any more. A datagram socket asks, for a stream socket's connection
+/* 0: somebody has this socket. ECONNREFUSED: nobody has it any more. EACCES: this user may not
+ * connect to it, so that cannot be told. A datagram socket asks, for a stream socket's connection
  * would be one to its listener, and end a batch there. A living one says "wrong type". */
-static bool is_stale(const struct sockaddr_un *a)
+static int probe(const struct sockaddr_un *a)
 {
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    bool refused = connect(fd, (const struct sockaddr *)a, sizeof(*a)) < 0 && errno == ECONNREFUSED;
+    int error = connect(fd, (const struct sockaddr *)a, sizeof(*a)) < 0 ? errno : 0;
 
     close(fd);
-    return refused;
+    return error == ECONNREFUSED || error == EACCES ? error : 0;
 }
 
 static bool is_socket_file(const char *path)
@@ -120,7 +121,7 @@ static int bind_path(const struct endpoint *e, const struct sockaddr_un *a, int 
         return -1;
     bound = bind_with_mode(fd, a, (mode_t)e->mode);
     if (bound < 0 && errno == EADDRINUSE) {
-        if (is_socket_file(e->path) && is_stale(a) && unlink(e->path) == 0)
+        if (is_socket_file(e->path) && probe(a) == ECONNREFUSED && unlink(e->path) == 0)
             bound = bind_with_mode(fd, a, (mode_t)e->mode);
         else
             errno = EADDRINUSE;
@@ -133,11 +134,17 @@ static int bind_path(const struct endpoint *e, const struct sockaddr_un *a, int 
 static void tell_path_in_use(const struct endpoint *e, const char *section,
                              const struct sockaddr_un *a)
 {
+    int state = probe(a);
+
     if (!is_socket_file(e->path))
         tell(e, section, "a file that is no socket is there",
              ": move it away, or choose another path");
-    else if (is_stale(a))
+    else if (state == ECONNREFUSED)
         tell(e, section, "an old socket is there, and this user may not remove it", "");
+    else if (state == EACCES)
+        tell(e, section, "a socket is there that this user may not use",
+             ", so whether somebody listens on it cannot be told: remove it, or choose another "
+             "path");
     else
         tell(e, section, strerror(EADDRINUSE),
              "; another program has this socket: stop it, or choose another path");

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -28,8 +29,11 @@ static const char *hold_reason(const struct daemon *d)
 {
     if (!engine_takes(d->engine))
         return "state is full: inputs are held back";
-    return output_has_room(&d->outputs[OUTPUT_LATE]) ? "rejects has no room: inputs are held back"
-                                                     : "late has no room: inputs are held back";
+    if (!output_has_room(&d->outputs[OUTPUT_REJECTS]))
+        return "rejects has no room: inputs are held back";
+    if (!output_has_room(&d->outputs[OUTPUT_LATE]))
+        return "late has no room: inputs are held back";
+    return "results wait for a reader: inputs are held back";
 }
 
 bool daemon_trouble(const struct daemon *d, struct buf *ret_reason)
@@ -88,11 +92,14 @@ static bool file_differs(const struct daemon *d)
 {
     struct buf text = BUF_EMPTY;
     bool differs;
-    int fd = open(d->config->path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    int fd = open(d->config->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
     if (fd < 0)
         return false;
-    differs = file_read_all(fd, CONFIG_BYTES_MAX, &text);
+    /* What came through a pipe cannot be read twice. */
+    differs =
+        fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && file_read_all(fd, CONFIG_BYTES_MAX, &text);
     close(fd);
     differs = differs && config_text_differs(d->config, buf_bytes(&text));
     buf_done(&text);
@@ -214,7 +221,9 @@ static void tell_hold(struct daemon *d)
     d->stuck_told = stuck;
 
     if (!d->hold_told && since_ms != 0 && clock_mono().ms - since_ms >= HOLD_TOLD_MS) {
-        log_warning("%s ([state] memory, or a reader that does not read)", hold_reason(d));
+        log_warning("%s%s", hold_reason(d),
+                    engine_takes(d->engine) ? ""
+                                            : " ([state] memory, or a reader that does not read)");
         d->hold_told = true;
     } else if (d->hold_told && since_ms == 0) {
         log_info("inputs are read again");
@@ -377,6 +386,8 @@ static void loop(struct daemon *d)
         int64_t cpu_us;
 
         event_base_loop(d->base, EVLOOP_ONCE | (busy ? EVLOOP_NONBLOCK : 0));
+        if (d->step == DAEMON_STOPPED)
+            break; /* what is given up is counted already */
         pump_turn(&d->pump);
         read_table(d);
         set_due(d);

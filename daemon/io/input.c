@@ -57,7 +57,7 @@ static bool open_standard(struct input *in)
         log_error("%s: standard input is closed: %s", side_word(in->side), strerror(errno));
         return false;
     }
-    source_join(in, fd, source_kind_of(fd), "standard input");
+    source_join(in, fd, source_kind_of(fd), "standard input")->shared = true;
     return true;
 }
 

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <systemd/sd-daemon.h>
 
 #include "base/buf.h"
@@ -77,6 +78,24 @@ static void tell_not_found(const char *name, const char *section, int found)
     buf_done(&names);
 }
 
+/* One socket has one inode, under however many descriptors. */
+static bool is_same(int a, int b)
+{
+    struct stat first, second;
+
+    return fstat(descriptor(a), &first) == 0 && fstat(descriptor(b), &second) == 0 &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+/* Another that is in use already and is the same socket; -1: none. */
+static int find_twin(int at)
+{
+    for (int i = 0; i < passed.count; i++)
+        if (i != at && passed.taken[i] && is_same(i, at))
+            return i;
+    return -1;
+}
+
 /* It is blocking as it comes, and one accept() would stop the loop. */
 static void make_ours(int fd)
 {
@@ -86,7 +105,7 @@ static void make_ours(int fd)
 
 int passed_socket(const char *name, const char *section)
 {
-    int found, at = 0;
+    int found, at = 0, twin;
 
     read_once();
     found = find(name, &at);
@@ -99,6 +118,13 @@ int passed_socket(const char *name, const char *section)
         log_error("%s: what was passed by the name %s is no listening stream socket: the socket "
                   "unit needs ListenStream= and Accept=no",
                   section, name);
+        return -1;
+    }
+    twin = find_twin(at);
+    if (twin >= 0) {
+        log_error("%s: what was passed by the names %s and %s is one and the same socket: each end "
+                  "needs its own",
+                  section, passed.names[twin], name);
         return -1;
     }
     make_ours(descriptor(at));

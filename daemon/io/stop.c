@@ -70,7 +70,20 @@ static void tell_buffered(struct daemon *d)
     }
 }
 
-static void tell_undelivered(struct daemon *d)
+/* A lookup's table is not lost: its file is there. */
+static void tell_held(const struct daemon *d)
+{
+    bool table = d->config->plan->match == MATCH_LOOKUP;
+    uint64_t left = engine_held(d->engine, SIDE_LEFT);
+    uint64_t right = table ? 0 : engine_held(d->engine, SIDE_RIGHT);
+
+    if (left + right > 0)
+        log_error("output: stopped with %llu left and %llu right records undecided",
+                  (unsigned long long)left, (unsigned long long)right);
+}
+
+/* Ends with status 1, but says first what nobody will get. */
+static void give_up(struct daemon *d)
 {
     bool all;
     uint64_t results = pump_forget_results(&d->pump, &all);
@@ -78,13 +91,11 @@ static void tell_undelivered(struct daemon *d)
     if (results > 0)
         log_error("output: stopped with %s%llu results unwritten: nobody took them",
                   all ? "" : "more than ", (unsigned long long)results);
-    if (!all)
-        log_error("output: stopped with %llu left and %llu right records undecided",
-                  (unsigned long long)engine_held(d->engine, SIDE_LEFT),
-                  (unsigned long long)engine_held(d->engine, SIDE_RIGHT));
     d->outputs[OUTPUT_RESULTS].discarded += results;
+    tell_held(d);
     tell_buffered(d);
     d->status = 1;
+    d->step = DAEMON_STOPPED;
 }
 
 void stop_tick(struct daemon *d)
@@ -106,8 +117,7 @@ void stop_tick(struct daemon *d)
         d->step_since_ms = now_ms;
     }
     if (now_ms - d->step_since_ms >= STOP_DRAINING_MS) {
-        tell_undelivered(d);
-        d->step = DAEMON_STOPPED;
+        give_up(d);
     }
 }
 
@@ -133,8 +143,7 @@ void stop_turn(struct daemon *d)
     }
     if (d->inputs[SIDE_LEFT].fault || d->inputs[SIDE_RIGHT].fault || any_failed(d) ||
         table_is_too_large(d)) {
-        d->status = 1;
-        d->step = DAEMON_STOPPED;
+        give_up(d);
         return;
     }
     if (d->step < DAEMON_DRAINING && d->pump.ended[SIDE_LEFT] && d->pump.ended[SIDE_RIGHT])
@@ -149,8 +158,7 @@ void stop_asked(struct daemon *d, const char *signal)
 {
     if (++d->stop_signals > 1) {
         log_warning("second signal (%s): stopping at once", signal);
-        d->status = 1;
-        d->step = DAEMON_STOPPED;
+        give_up(d);
         return;
     }
     log_info("stopping (%s): inputs end, what is held is decided and written", signal);

@@ -8,8 +8,9 @@
 #define IO_PASSED_H
 
 /* The socket of that name: listening, non-blocking, closed on exec, and the caller's.
- * -1: none of that name, several, or no listening stream socket; an error is logged that says
- * which names were passed. `section`, for messages: left, output, http. */
+ * -1: none of that name, several, one that is taken already under another name, or no listening
+ * stream socket; an error is logged, with the names that were passed where they matter. `section`,
+ * for messages: left, output, http. */
 int passed_socket(const char *name, const char *section);
 
 /* After all sections have taken theirs: warns once of each that nobody asked for. */
