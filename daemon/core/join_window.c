@@ -204,7 +204,8 @@ static __attribute__((noinline)) bool push_and_grow(struct join_window *j, struc
 static inline bool push_record(struct join_window *j, struct pane *p, enum side side,
                                const struct record_parts *parts, uint64_t number)
 {
-    return window_log_append_here(&p->side[side], parts, number) ||
+    return window_log_append_plain(&p->side[side], parts, number) ||
+           (parts->stride == 0 && window_log_append_here(&p->side[side], parts, number)) ||
            push_and_grow(j, p, side, parts, number);
 }
 

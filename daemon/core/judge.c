@@ -241,6 +241,7 @@ enum verdict judge_row(struct judge *j, enum side side, struct batch *b, struct 
     } else {
         ret->hash = hash_row(j, b, row, ret->key);
     }
+    ret->stride = row->verbatim ? record_plain_stride(ret) : 0;
     return VERDICT_HOLD;
 }
 
@@ -258,6 +259,7 @@ size_t judge_plain(const struct judge *j, enum side side, const struct batch *b,
         ret[n].key = *key;
         ret[n].flags = j->flags;
         ret[n].hash = hash_row(j, b, row, *key);
+        ret[n].stride = record_plain_stride(&ret[n]);
     }
     return n;
 }

@@ -34,17 +34,16 @@ void walk_table_begin(struct walk_table *t)
     uint32_t slots = SLOTS_MIN;
 
     /* Its neighbour before had about as many keys. */
-    while (slots < 2 * t->count)
+    while (slots < WALK_SLOTS_A_KEY * t->count)
         slots *= 2;
     slots_reset(t, slots);
     t->count = 0;
-    walk_table_add_entry(t, 0);
+    walk_table_add_entry(t, 0, BYTES_NULL);
 }
 
-/* Who is chained has a tail; that it has none tells walk_table_grow_slots() to pass it over. */
 void walk_table_add_lone(struct walk_table *t, enum side side, struct record *r, uint32_t ref)
 {
-    uint32_t entry = walk_table_add_entry(t, r->hash);
+    uint32_t entry = walk_table_add_entry(t, r->hash, BYTES_NULL);
 
     t->entries[entry].head[side] = ref;
     r->hash = REFERENCE_NONE;
@@ -56,18 +55,14 @@ static void slot_put(struct walk_table *t, uint32_t entry)
 
     while (t->slots[at] != 0)
         at = (at + 1) & t->slot_mask;
-    t->slots[at] = entry + 1;
+    t->slots[at] = entry;
 }
 
 void walk_table_grow_slots(struct walk_table *t)
 {
     slots_reset(t, 2 * (t->slot_mask + 1));
     for (uint32_t i = WALK_NULL_KEY + 1; i < t->count; i++) {
-        const struct walk_entry *e = &t->entries[i];
-        bool lone = e->tail[SIDE_LEFT] == REFERENCE_NONE && e->tail[SIDE_RIGHT] == REFERENCE_NONE;
-        /* The one that was added last has no record yet. */
-        if (!lone ||
-            (e->head[SIDE_LEFT] == REFERENCE_NONE && e->head[SIDE_RIGHT] == REFERENCE_NONE))
+        if (t->entries[i].key != NULL)
             slot_put(t, i);
     }
 }

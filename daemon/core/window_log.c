@@ -79,6 +79,27 @@ static bool part_can_grow(const struct log_part *p, size_t stride, uint64_t room
     return p->count < LOG_CHUNKS_MAX && next_chunk_size(p, stride) + directory <= room;
 }
 
+/* Only into a chunk that takes it. */
+static void chunk_append(struct window_log *l, struct log_chunk *c,
+                         const struct record_parts *parts, const struct record_shape *shape,
+                         uint64_t number)
+{
+    record_write(parts, shape, (uint32_t)(number - c->first_number), log_chunk_record(c, c->used));
+    log_chunk_advance(l, c, shape->stride);
+}
+
+bool window_log_append_here(struct window_log *l, const struct record_parts *parts, uint64_t number)
+{
+    struct log_chunk *c = l->parts[log_part_of(parts->hash, l->bits)].tail;
+    struct record_shape shape;
+
+    record_shape(parts, &shape);
+    if (!log_chunk_takes(c, shape.stride, number))
+        return false;
+    chunk_append(l, c, parts, &shape, number);
+    return true;
+}
+
 bool window_log_append(struct window_log *l, struct slab_pool *pool,
                        const struct record_parts *parts, uint64_t number, uint64_t room)
 {
@@ -92,7 +113,7 @@ bool window_log_append(struct window_log *l, struct slab_pool *pool,
             return false;
         c = part_add_chunk(l, p, pool, shape.stride, number);
     }
-    log_chunk_append(l, c, parts, &shape, number);
+    chunk_append(l, c, parts, &shape, number);
     return true;
 }
 

@@ -47,19 +47,20 @@ static __attribute__((noinline)) void build_null_key(struct window_walk *w, enum
 static inline __attribute__((always_inline)) void
 build_record(struct window_walk *w, enum side side, struct record *r, uint32_t ref)
 {
+    struct bytes key = record_key(r);
     uint32_t entry, slot;
 
     if (record_has(r, RECORD_NULL_KEY)) {
         build_null_key(w, side, r, ref);
         return;
     }
-    if (!walk_table_find(&w->table, w->cross.chunks, r, &entry, &slot)) {
+    if (!walk_table_find(&w->table, r->hash, key, &entry, &slot)) {
         /* All left records are there already: this one can meet none. */
         if (side == SIDE_RIGHT && !w->pads[side]) {
             cross_leave(&w->cross, side, ref, r, r->hash);
             return;
         }
-        entry = walk_table_add(&w->table, r->hash, slot);
+        entry = walk_table_add(&w->table, r->hash, key, slot);
     }
     walk_table_chain(&w->table, w->cross.chunks, entry, side, r, ref);
 }
@@ -69,14 +70,11 @@ struct group {
     uint32_t reference;
 };
 
-/* The record whose key will be compared with one of this hash, as it stands now. */
-static inline void fetch_key(const struct window_walk *w, uint32_t hash)
+/* The entry that a search of this hash looks at first, as things stand now; where there is
+ * none it is that of NULL keys: no harm, and nothing for the processor to guess. */
+static inline const struct walk_entry *first_entry(const struct window_walk *w, uint32_t hash)
 {
-    uint32_t slot = w->table.slots[hash & w->table.slot_mask];
-    const struct walk_entry *e = &w->table.entries[slot == 0 ? 0 : slot - 1];
-
-    if (slot != 0 && e->hash == hash && e->head[SIDE_LEFT] != REFERENCE_NONE)
-        __builtin_prefetch(record_at(w, SIDE_LEFT, e->head[SIDE_LEFT]));
+    return &w->table.entries[w->table.slots[hash & w->table.slot_mask]];
 }
 
 /* What will be chained soon: in this chunk, or in the one behind it. */
@@ -95,13 +93,10 @@ static inline void fetch_chunk(const struct log_part *p, uint32_t chunk, uint32_
 static inline __attribute__((always_inline)) void
 chain_group_of(struct window_walk *w, enum side side, const struct group *group, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        uint32_t slot = w->table.slots[group[i].record->hash & w->table.slot_mask];
-        if (slot != 0)
-            __builtin_prefetch(&w->table.entries[slot - 1]);
-    }
+    for (size_t i = 0; i < n; i++)
+        __builtin_prefetch(first_entry(w, group[i].record->hash));
     for (size_t i = 0; i < n && side == SIDE_RIGHT; i++)
-        fetch_key(w, group[i].record->hash);
+        __builtin_prefetch(first_entry(w, group[i].record->hash)->key);
     for (size_t i = 0; i < n; i++)
         build_record(w, side, group[i].record, group[i].reference);
 }
@@ -295,17 +290,22 @@ static inline bool entry_is_pair(const struct walk_entry *e)
            e->head[SIDE_RIGHT] != REFERENCE_NONE && e->head[SIDE_RIGHT] == e->tail[SIDE_RIGHT];
 }
 
-/* One of a plain pair; `dies`: as in the walk, for the compiler to know. */
+/* One of a plain pair; `dies`: as in the walk, for the compiler to know. Those that are
+ * matched first here are counted in `ret_met`, where all have one store. */
 static inline struct record *take_plain(struct window_walk *w, const struct walk_entry *e,
-                                        enum side side, bool dies)
+                                        enum side side, bool dies, uint64_t ret_met[SIDES])
 {
     struct record *r = record_at(w, side, e->head[side]);
 
+    if (dies) {
+        ret_met[side] += !record_has(r, RECORD_MATCHED);
+        r->size_flags |= RECORD_DECIDED | RECORD_MATCHED;
+        return r;
+    }
     if (!record_has(r, RECORD_MATCHED))
         pairing_matched(w->cross.pairing.books, side, r,
-                        dies ? w->cross.held[side] : cross_held(&w->cross, side, e->head[side]));
-    if (!dies)
-        r->hash = e->hash;
+                        cross_held(&w->cross, side, e->head[side]));
+    r->hash = e->hash;
     return r;
 }
 
@@ -314,6 +314,7 @@ static inline __attribute__((always_inline)) size_t
 emit_plain_pairs(struct window_walk *w, struct result *ret, size_t max, int64_t *fuel, bool dies)
 {
     int64_t start = w->cross.window_start, end = w->cross.window_end;
+    uint64_t met[SIDES] = {0, 0};
     size_t n = 0, affordable = (size_t)(*fuel > 0 ? (*fuel + FETCH_FUEL - 1) / FETCH_FUEL : 0);
 
     if (max > affordable)
@@ -324,12 +325,14 @@ emit_plain_pairs(struct window_walk *w, struct result *ret, size_t max, int64_t 
         if (!entry_is_pair(e))
             break;
         fetch_ahead(w);
-        l = take_plain(w, e, SIDE_LEFT, dies);
-        r = take_plain(w, e, SIDE_RIGHT, dies);
+        l = take_plain(w, e, SIDE_LEFT, dies, met);
+        r = take_plain(w, e, SIDE_RIGHT, dies, met);
         pairing_result(&ret[n], RESULT_PAIR, l, r, start, end);
         ret[n].time[SIDE_LEFT] = record_time_near(l, start);
         ret[n++].time[SIDE_RIGHT] = record_time_near(r, start);
     }
+    for (int s = 0; s < SIDES; s++)
+        pairing_matched_some(w->cross.pairing.books, (enum side)s, met[s], w->cross.held[s]);
     *fuel -= (int64_t)n * FETCH_FUEL;
     return n;
 }

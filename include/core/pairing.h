@@ -53,6 +53,14 @@ static inline bool pairing_is_one_sided(const struct plan *plan)
 void pairing_matched(struct books *books, enum side side, struct record *r, uint64_t *held);
 void pairing_unmatched(struct books *books, enum side side, struct record *r, uint64_t *held);
 
+/* The counts alone, for `n` records whose flags were set. */
+static inline void pairing_matched_some(struct books *books, enum side side, uint64_t n,
+                                        uint64_t *held)
+{
+    *held -= n;
+    books->side[side].matched += n;
+}
+
 /* Sets a result; a side without a record is NULL. */
 static inline void pairing_result(struct result *ret, enum result_kind kind, const struct record *l,
                                   const struct record *r, int64_t window_start, int64_t window_end)

@@ -169,6 +169,7 @@ void record_fields(const struct record *r, const struct record_form *form,
 /* A record that is to be stored. */
 struct record_parts {
     uint32_t hash;
+    uint32_t stride; /* what it will take, if it is plain (record_plain_stride()); else 0 */
     struct bytes body;
     struct bytes key; /* key.p lies within body (verbatim), or it will follow the body */
     uint16_t flags;   /* RECORD_NULL_KEY, RECORD_PACKED, RECORD_TIMED or RECORD_TIME32 */
@@ -204,44 +205,74 @@ static inline void record_shape_any(const struct record_parts *p, struct record_
         (uint32_t)record_stride_of(*w, (uint16_t)(p->flags | (ret->wide ? RECORD_WIDE : 0)));
 }
 
-/* Most are short lines with their key near the start: told by a few compares. */
-static inline void record_shape(const struct record_parts *p, struct record_shape *ret)
+/* Most are plain: short lines with their key in them, near the start. Told by a few compares;
+ * 0: it is another one. */
+static inline uint32_t record_plain_stride(const struct record_parts *p)
 {
     size_t offset = (size_t)((uintptr_t)p->key.p - (uintptr_t)p->body.p);
 
     if (offset > UINT8_MAX || p->key.n > UINT8_MAX || p->body.n > RECORD_SIZE_MASK ||
-        offset + p->key.n > p->body.n || p->key.n == 0) {
+        offset + p->key.n > p->body.n || p->key.n == 0)
+        return 0;
+    return (uint32_t)((sizeof(struct record) + record_time_size(p->flags) + p->body.n +
+                       RECORD_ALIGN - 1) &
+                      ~(size_t)(RECORD_ALIGN - 1));
+}
+
+static inline void record_shape(const struct record_parts *p, struct record_shape *ret)
+{
+    uint32_t stride = record_plain_stride(p);
+
+    if (stride == 0) {
         record_shape_any(p, ret);
         return;
     }
     ret->sizes.body_size = (uint32_t)p->body.n;
-    ret->sizes.key_offset = (uint32_t)offset;
+    ret->sizes.key_offset = (uint32_t)(p->key.p - p->body.p);
     ret->sizes.key_size = (uint32_t)p->key.n;
     ret->wide = ret->key_behind = false;
-    ret->stride = (uint32_t)((sizeof(struct record) + record_time_size(p->flags) + p->body.n +
-                              RECORD_ALIGN - 1) &
-                             ~(size_t)(RECORD_ALIGN - 1));
+    ret->stride = stride;
+}
+
+/* The time as the flags say. Returns where it ends. */
+static inline char *record_write_time(const struct record_parts *p, char *to)
+{
+    uint32_t low = (uint32_t)p->time;
+
+    if ((p->flags & RECORD_TIME32) != 0) {
+        memcpy(to, &low, sizeof(low));
+        return to + sizeof(low);
+    }
+    if ((p->flags & RECORD_TIMED) == 0)
+        return to;
+    memcpy(to, &p->time, sizeof(p->time));
+    return to + sizeof(p->time);
+}
+
+/* A plain one. */
+static inline __attribute__((always_inline)) void
+record_write_plain(const struct record_parts *p, uint32_t number, struct record *to)
+{
+    to->hash = p->hash;
+    to->number = number;
+    to->size_flags = (uint16_t)(p->flags | p->body.n);
+    to->key_offset = (uint8_t)(p->key.p - p->body.p);
+    to->key_size = (uint8_t)p->key.n;
+    copy_bytes(record_write_time(p, (char *)(to + 1)), p->body.p, p->body.n);
 }
 
 static inline __attribute__((always_inline)) void record_write(const struct record_parts *p,
                                                                const struct record_shape *s,
                                                                uint32_t number, struct record *to)
 {
-    char *payload = (char *)(to + 1);
+    char *payload;
 
     to->hash = p->hash;
     to->number = number;
     to->size_flags = (uint16_t)(p->flags | (s->wide ? RECORD_WIDE : s->sizes.body_size));
     to->key_offset = s->wide ? 0 : (uint8_t)s->sizes.key_offset;
     to->key_size = s->wide ? 0 : (uint8_t)s->sizes.key_size;
-    if ((p->flags & RECORD_TIME32) != 0) {
-        uint32_t low = (uint32_t)p->time;
-        memcpy(payload, &low, sizeof(low));
-        payload += sizeof(low);
-    } else if ((p->flags & RECORD_TIMED) != 0) {
-        memcpy(payload, &p->time, sizeof(p->time));
-        payload += sizeof(p->time);
-    }
+    payload = record_write_time(p, (char *)(to + 1));
     if (s->wide) {
         memcpy(payload, &s->sizes, sizeof(s->sizes));
         payload += sizeof(s->sizes);

@@ -8,6 +8,7 @@
 #ifndef CORE_WALK_TABLE_H
 #define CORE_WALK_TABLE_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,15 +18,22 @@
 
 #define WALK_NULL_KEY 0 /* entry 0 chains the records with a NULL key, if they are chained */
 
+/* At least so many: a search that has to go on past a slot is a wrong guess of the processor,
+ * which costs more than the memory does. */
+#define WALK_SLOTS_A_KEY 4
+
+/* Two in a cache line. */
 struct walk_entry {
-    uint32_t hash;
+    const char *key; /* of its first record, and in it; NULL: no search finds it */
+    uint32_t key_size, hash;
     uint32_t head[SIDES], tail[SIDES]; /* references; REFERENCE_NONE */
 };
+static_assert(sizeof(struct walk_entry) == 32, "a table counts on its size");
 
 struct walk_table {
     struct walk_entry *entries; /* owned; reused from partition to partition */
     uint32_t count, capacity;
-    uint32_t *slots; /* owned; entry + 1, 0: free */
+    uint32_t *slots; /* owned; entries; 0, which no search finds: free */
     uint32_t slot_capacity, slot_mask;
 };
 
@@ -45,27 +53,16 @@ static inline uint64_t walk_table_bytes(const struct walk_table *t)
     return t->capacity * sizeof(*t->entries) + t->slot_capacity * sizeof(*t->slots);
 }
 
-static inline bool walk_entry_has_key(const struct walk_entry *e,
-                                      struct log_chunk *const *const chunks[SIDES],
-                                      struct bytes key)
-{
-    enum side s = e->head[SIDE_LEFT] != REFERENCE_NONE ? SIDE_LEFT : SIDE_RIGHT;
-    return bytes_equal(record_key(reference_record(chunks[s], e->head[s])), key);
-}
-
 /* False: there is none; *ret_slot is where it would be found. */
-static inline bool walk_table_find(const struct walk_table *t,
-                                   struct log_chunk *const *const chunks[SIDES],
-                                   const struct record *r, uint32_t *ret, uint32_t *ret_slot)
+static inline bool walk_table_find(const struct walk_table *t, uint32_t hash, struct bytes key,
+                                   uint32_t *ret, uint32_t *ret_slot)
 {
-    struct bytes key = record_key(r);
-    uint32_t at = r->hash & t->slot_mask;
+    uint32_t at = hash & t->slot_mask;
 
     for (; t->slots[at] != 0; at = (at + 1) & t->slot_mask) {
-        uint32_t entry = t->slots[at] - 1;
-        if (t->entries[entry].hash == r->hash &&
-            walk_entry_has_key(&t->entries[entry], chunks, key)) {
-            *ret = entry;
+        const struct walk_entry *e = &t->entries[t->slots[at]];
+        if (e->hash == hash && bytes_equal((struct bytes){e->key, e->key_size}, key)) {
+            *ret = t->slots[at];
             return true;
         }
     }
@@ -74,7 +71,7 @@ static inline bool walk_table_find(const struct walk_table *t,
 }
 
 /* Returns the entry. */
-static inline uint32_t walk_table_add_entry(struct walk_table *t, uint32_t hash)
+static inline uint32_t walk_table_add_entry(struct walk_table *t, uint32_t hash, struct bytes key)
 {
     struct walk_entry *e;
 
@@ -82,18 +79,21 @@ static inline uint32_t walk_table_add_entry(struct walk_table *t, uint32_t hash)
         walk_table_grow_entries(t);
     e = &t->entries[t->count];
     e->hash = hash;
+    e->key = key.p;
+    e->key_size = (uint32_t)key.n;
     for (int s = 0; s < SIDES; s++)
         e->head[s] = e->tail[s] = REFERENCE_NONE;
     return t->count++;
 }
 
-/* A new key, to be found at `slot` from now on. */
-static inline uint32_t walk_table_add(struct walk_table *t, uint32_t hash, uint32_t slot)
+/* A new key, to be found at `slot` from now on; its bytes have to stay. */
+static inline uint32_t walk_table_add(struct walk_table *t, uint32_t hash, struct bytes key,
+                                      uint32_t slot)
 {
-    uint32_t entry = walk_table_add_entry(t, hash);
+    uint32_t entry = walk_table_add_entry(t, hash, key);
 
-    t->slots[slot] = entry + 1;
-    if (2 * t->count > t->slot_mask)
+    t->slots[slot] = entry;
+    if (WALK_SLOTS_A_KEY * t->count > t->slot_mask)
         walk_table_grow_slots(t);
     return entry;
 }

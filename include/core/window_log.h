@@ -71,34 +71,31 @@ static inline bool log_chunk_takes(const struct log_chunk *c, uint32_t stride, u
            number - c->first_number <= UINT32_MAX;
 }
 
-/* Only into a chunk that takes it. */
-static inline __attribute__((always_inline)) void
-log_chunk_append(struct window_log *l, struct log_chunk *c, const struct record_parts *parts,
-                 const struct record_shape *shape, uint64_t number)
+/* Where this partition's next record will go: it is there by then. */
+static inline void log_chunk_advance(struct window_log *l, struct log_chunk *c, uint32_t stride)
 {
-    struct record *r = log_chunk_record(c, c->used);
-
-    record_write(parts, shape, (uint32_t)(number - c->first_number), r);
-    c->used += shape->stride;
+    c->used += stride;
     l->undecided++;
-    /* Where this partition's next record will go: it is there by then. */
-    __builtin_prefetch((char *)r + shape->stride + LOG_CACHE_LINE, 1);
+    __builtin_prefetch((char *)log_chunk_record(c, c->used) + LOG_CACHE_LINE, 1);
 }
 
-/* What most appends are: a copy into the chunk at hand, nothing else. False: it takes
- * a new one, see window_log_append(). */
-static inline bool window_log_append_here(struct window_log *l, const struct record_parts *parts,
-                                          uint64_t number)
+/* What most appends are: a plain record's copy into the chunk at hand, nothing else. False:
+ * it is another one, or takes a new chunk. */
+static inline bool window_log_append_plain(struct window_log *l, const struct record_parts *parts,
+                                           uint64_t number)
 {
     struct log_chunk *c = l->parts[log_part_of(parts->hash, l->bits)].tail;
-    struct record_shape shape;
 
-    record_shape(parts, &shape);
-    if (!log_chunk_takes(c, shape.stride, number))
+    if (parts->stride == 0 || !log_chunk_takes(c, parts->stride, number))
         return false;
-    log_chunk_append(l, c, parts, &shape, number);
+    record_write_plain(parts, (uint32_t)(number - c->first_number), log_chunk_record(c, c->used));
+    log_chunk_advance(l, c, parts->stride);
     return true;
 }
+
+/* Any record, into the chunk at hand. False: it takes a new one. */
+bool window_log_append_here(struct window_log *l, const struct record_parts *parts,
+                            uint64_t number);
 
 /* Appends a copy. `room` is how many bytes may still be allocated: false if it
  * takes more, or if the partition is full; nothing has changed then. */

@@ -48,8 +48,8 @@ static uint32_t chain(struct table_fixture *f, enum side side, const char *key, 
     uint32_t ref = put(f, side, key, hash), entry, slot;
     struct record *r = reference_record(f->chunks[side], ref);
 
-    if (!walk_table_find(&f->table, f->chunks, r, &entry, &slot))
-        entry = walk_table_add(&f->table, r->hash, slot);
+    if (!walk_table_find(&f->table, hash, record_key(r), &entry, &slot))
+        entry = walk_table_add(&f->table, hash, record_key(r), slot);
     walk_table_chain(&f->table, f->chunks, entry, side, r, ref);
     return entry;
 }
