@@ -274,17 +274,21 @@ static bool push_record(struct engine *e, enum side side, struct batch *b, struc
     return true;
 }
 
+static struct feed *feed_of(struct engine *e, enum side side, const struct batch *b)
+{
+    return b->feed != NULL ? b->feed : &e->own_feed[side];
+}
+
 static bool push_row(struct engine *e, enum side side, struct batch *b, struct row *row,
                      enum level level)
 {
     struct books_side *books = &e->books.side[side];
     struct record_parts parts = {.time = e->reached.ms};
     enum verdict verdict = VERDICT_REJECTED;
-    struct feed *feed = b->feed != NULL ? b->feed : &e->own_feed[side];
 
     if (row->reject == REJECT_NONE && e->event &&
         judge_time(&e->judge, side, b, row, e->clock.ms, &parts.time)) {
-        watermark_record(&e->watermark, feed, parts.time);
+        watermark_record(&e->watermark, feed_of(e, side, b), parts.time);
         advance_by_watermark(e);
     }
     if (row->reject == REJECT_NONE)
@@ -323,6 +327,47 @@ static bool push_plain(struct engine *e, enum side side, struct record_parts *pa
     books->received += taken;
     *at += taken;
     return heed(e, side, stop, level);
+}
+
+/* Times from here on are not believed: max_ahead. */
+static int64_t too_far(const struct engine *e, enum side side)
+{
+    int64_t max_ahead_ms = e->plan->side[side].max_ahead_ms;
+
+    if (max_ahead_ms == PLAN_OFF || e->clock.ms >= INT64_MAX - max_ahead_ms)
+        return INT64_MAX;
+    return e->clock.ms + max_ahead_ms + 1;
+}
+
+/* Event time: plain rows that go in all at once, for time that goes on between them changes
+ * nothing. Returns how many; 0: the next one has to be looked at alone, as while state is full,
+ * which may end with any of them. */
+static size_t push_calm(struct engine *e, enum side side, struct batch *b, size_t from)
+{
+    struct record_parts parts[PLAIN_GROUP];
+    struct feed *feed = feed_of(e, side, b);
+    int64_t below, limit = too_far(e, side), highest = INT64_MIN;
+    struct operator_calm calm;
+    size_t n, taken;
+
+    if (e->begun[side] || e->any_full)
+        return 0;
+    calm = e->operator->calm(e->self);
+    below = watermark_calm(&e->watermark, feed, calm.until);
+    n = judge_plain_timed(&e->judge, side, b, from, PLAIN_GROUP, calm.from,
+                          below < limit ? below : limit, parts);
+    if (n == 0)
+        return 0;
+    e->operator->push(e->self, side, parts, n, e->books.side[side].received, &taken);
+    for (size_t i = 0; i < taken; i++)
+        highest = parts[i].time > highest ? parts[i].time : highest;
+    if (taken > 0) {
+        watermark_record(&e->watermark, feed, highest);
+        advance_by_watermark(e);
+        e->results_first = false;
+    }
+    e->books.side[side].received += taken;
+    return taken;
 }
 
 /* A row that had to wait has told its time already, and is still the next one. */
@@ -365,21 +410,23 @@ size_t engine_push(struct engine *e, enum side side, struct batch *b, size_t fro
                    struct stream_time now)
 {
     struct record_parts parts[PLAIN_GROUP];
+    bool plain = e->judge.plain[side] && !e->event;
+    bool calm = e->judge.plain_timed[side] && e->operator->calm != NULL;
     size_t i = from;
     bool fits = true;
 
     assert(!e->ended[side]);
     engine_advance(e, now);
     while (i < b->count && fits && !must_wait(e) && has_turn(e, side)) {
-        bool plain = !e->event && e->judge.plain[side];
         enum level level = level_of(e, side, b->feed);
-        size_t n;
+        size_t n = 0;
         fetch(e, side, b, i);
-        n = plain ? judge_plain(&e->judge, side, b, i, PLAIN_GROUP, parts) : 0;
         e->state_bytes_max = e->limit[level];
-        if (n > 0) {
+        if (calm)
+            i += n = push_calm(e, side, b, i);
+        else if (plain && (n = judge_plain(&e->judge, side, b, i, PLAIN_GROUP, parts)) > 0)
             fits = push_plain(e, side, parts, n, &i, level);
-        } else {
+        if (n == 0) {
             fits = push_row(e, side, b, &b->rows[i], level);
             e->begun[side] = !fits;
             i += fits;

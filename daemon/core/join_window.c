@@ -348,6 +348,21 @@ static void join_window_advance(void *self, struct stream_time now)
     j->reached = now;
 }
 
+/* A record is taken the same way as long as none of its windows has to fire: that is so from
+ * the first pane on of which none has yet. */
+static struct operator_calm join_window_calm(const void *self)
+{
+    const struct join_window *j = self;
+    const struct pane_list *l = &j->open.panes;
+    size_t i = pane_list_begun(l, fires_to(j, &j->open));
+    const struct pane *p;
+
+    if (i == l->count)
+        return (struct operator_calm){INT64_MAX, INT64_MIN};
+    p = pane_list_at(l, i);
+    return (struct operator_calm){p->start, p->first_end - j->early};
+}
+
 static void join_window_flush(void *self)
 {
     struct join_window *j = self;
@@ -514,6 +529,7 @@ const struct operator operator_window = {
     .destroy = join_window_destroy,
     .push = join_window_push,
     .advance = join_window_advance,
+    .calm = join_window_calm,
     .flush = join_window_flush,
     .pull = join_window_pull,
     .has_work = join_window_has_work,

@@ -41,6 +41,9 @@ void judge_init(struct judge *j, const struct plan *plan)
     for (int s = 0; s < SIDES; s++) {
         j->key_is_field[s] = key_field(&plan->side[s], &j->key_field[s]);
         j->plain[s] = j->key_is_field[s] && plan->side[s].where == NULL;
+        j->plain_timed[s] = j->plain[s] && plan->time == TIME_EVENT &&
+                            plan->side[s].timestamp != NULL &&
+                            plan->side[s].timestamp->kind == EXPR_FIELD;
     }
     j->flags = time_flag(plan);
     buf_init(&j->key);
@@ -245,6 +248,21 @@ enum verdict judge_row(struct judge *j, enum side side, struct batch *b, struct 
     return VERDICT_HOLD;
 }
 
+/* The parts, but for the time. False: it is another kind of row. */
+static inline bool judge_plain_row(const struct judge *j, const struct batch *b,
+                                   const struct row *row, const struct bytes *key,
+                                   struct record_parts *ret)
+{
+    if (row->reject != REJECT_NONE || !row->verbatim || key->p == NULL)
+        return false;
+    ret->body = row->line;
+    ret->key = *key;
+    ret->flags = j->flags;
+    ret->hash = hash_row(j, b, row, *key);
+    ret->stride = record_plain_stride(ret);
+    return true;
+}
+
 size_t judge_plain(const struct judge *j, enum side side, const struct batch *b, size_t from,
                    size_t max, struct record_parts *ret)
 {
@@ -252,14 +270,28 @@ size_t judge_plain(const struct judge *j, enum side side, const struct batch *b,
 
     for (; n < max && from + n < b->count; n++) {
         const struct row *row = &b->rows[from + n];
-        const struct bytes *key = batch_row_fields(b, row) + j->key_field[side];
-        if (row->reject != REJECT_NONE || !row->verbatim || key->p == NULL)
+        if (!judge_plain_row(j, b, row, batch_row_fields(b, row) + j->key_field[side], &ret[n]))
             break;
-        ret[n].body = row->line;
-        ret[n].key = *key;
-        ret[n].flags = j->flags;
-        ret[n].hash = hash_row(j, b, row, *key);
-        ret[n].stride = record_plain_stride(&ret[n]);
+    }
+    return n;
+}
+
+size_t judge_plain_timed(const struct judge *j, enum side side, const struct batch *b, size_t from,
+                         size_t max, int64_t time_from, int64_t time_below,
+                         struct record_parts *ret)
+{
+    const struct expr *e = j->plan->side[side].timestamp;
+    size_t n = 0;
+
+    for (; n < max && from + n < b->count; n++) {
+        const struct row *row = &b->rows[from + n];
+        const struct bytes *fields = batch_row_fields(b, row);
+        if (row->reject != REJECT_NONE || fields[e->field].p == NULL)
+            break;
+        ret[n].time = value_time_ms(e->type, fields[e->field]);
+        if (ret[n].time < time_from || ret[n].time >= time_below ||
+            !judge_plain_row(j, b, row, fields + j->key_field[side], &ret[n]))
+            break;
     }
     return n;
 }

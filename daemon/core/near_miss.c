@@ -28,7 +28,7 @@ void near_miss_done(struct near_miss *n)
 /* --- tables --- */
 
 /* The slot of this key, or the free one where it would be. */
-static struct near_slot *slot_of(const struct near_table *t, uint32_t hash)
+static inline struct near_slot *slot_of(const struct near_table *t, uint32_t hash)
 {
     uint32_t mask = t->slot_count - 1, at = hash & mask;
 
@@ -73,6 +73,19 @@ static void turn_over(struct near_miss *n, enum side side)
     n->young[side] = emptied;
 }
 
+/* For one key more; returns where it goes. */
+static __attribute__((noinline)) struct near_slot *make_room(struct near_miss *n, enum side side,
+                                                             uint32_t hash)
+{
+    struct near_table *young = &n->young[side];
+
+    if (young->keys == n->keys_max)
+        turn_over(n, side);
+    if (2 * young->keys == young->slot_count)
+        table_grow(n, young);
+    return slot_of(young, hash);
+}
+
 static void keep(struct near_miss *n, enum side side, uint32_t hash, int64_t t)
 {
     struct near_table *young = &n->young[side];
@@ -82,11 +95,8 @@ static void keep(struct near_miss *n, enum side side, uint32_t hash, int64_t t)
         slot->time = t > slot->time ? t : slot->time;
         return;
     }
-    if (young->keys == n->keys_max)
-        turn_over(n, side);
-    if (2 * young->keys == young->slot_count)
-        table_grow(n, young);
-    slot = slot_of(young, hash);
+    if (young->keys == n->keys_max || 2 * young->keys == young->slot_count)
+        slot = make_room(n, side, hash);
     *slot = (struct near_slot){.time = t, .hash = hash, .used = true};
     young->keys++;
 }
@@ -108,8 +118,8 @@ static bool shared_a_window(const struct plan *plan, int64_t a, int64_t b)
 }
 
 /* What this table has lost of the key; NULL: nothing that was near. */
-static struct near_slot *find(const struct near_miss *n, const struct near_table *t, uint32_t hash,
-                              int64_t time)
+static inline struct near_slot *find(const struct near_miss *n, const struct near_table *t,
+                                     uint32_t hash, int64_t time)
 {
     struct near_slot *slot;
 

@@ -88,6 +88,20 @@ size_t pane_list_before(const struct pane_list *l, int64_t start)
     return low;
 }
 
+size_t pane_list_begun(const struct pane_list *l, int64_t end)
+{
+    size_t low = 0, high = l->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (pane_list_at(l, middle)->first_end <= end)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* The first pane that has a window which ends after `after`. */
 static const struct pane *first_that_lasts(const struct pane_list *l, int64_t after)
 {

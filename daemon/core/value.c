@@ -358,20 +358,27 @@ static bool read_stamp(struct bytes text, int64_t *ret_ms)
     return true;
 }
 
-int64_t value_time_ms(enum value_type t, struct bytes text)
+static __attribute__((noinline)) int64_t any_time_ms(enum value_type t, struct bytes text)
 {
     struct value v;
-    int64_t ms = 0;
+    int64_t ms;
     bool ok;
 
-    if (t == TYPE_TIMESTAMP_MS && read_stamp(text, &ms))
-        return ms;
     if (t == TYPE_TIMESTAMP_S)
         return seconds_text_ms(text);
     v = value_read(t, text);
     ok = value_instant_ms(t, &v, &ms);
     assert(ok);
     return ms;
+}
+
+int64_t value_time_ms(enum value_type t, struct bytes text)
+{
+    int64_t ms;
+
+    if (t == TYPE_TIMESTAMP_MS && read_stamp(text, &ms))
+        return ms;
+    return any_time_ms(t, text);
 }
 
 /* A double has no more than 16 digits of a time: what it means is the nearest microsecond. */

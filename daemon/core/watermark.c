@@ -189,6 +189,33 @@ void watermark_record(struct watermark *w, struct feed *f, int64_t t)
     go_on(w);
 }
 
+static void lower(int64_t *below, int64_t t)
+{
+    if (t < *below)
+        *below = t;
+}
+
+int64_t watermark_calm(const struct watermark *w, const struct feed *f, int64_t until)
+{
+    const struct watermark_side *s = &w->side[f->side], *other = &w->side[side_other(f->side)];
+    int64_t step = s->delay_ms + 1, most = INT64_MAX, below = INT64_MAX;
+    bool meets = counts(other);
+
+    if (s->pushing != f || !feed_counts(f) || s->idle)
+        return INT64_MIN;
+    if (s->others != INT64_MAX) /* the side goes on to here at most */
+        most = s->others - step > s->own ? s->others - step : s->own;
+    if (most >= until && (!meets || other->own >= until))
+        lower(&below, until + step);
+    if (meets && s->own < other->own && most >= other->own)
+        lower(&below, other->own + step);
+    if (meets && s->own == other->own && most > other->own)
+        lower(&below, other->own + step + 1);
+    if (most != INT64_MAX && f->highest - step <= s->own && !(meets && s->own > other->own))
+        lower(&below, most + step + 1);
+    return below;
+}
+
 /* --- idleness --- */
 
 void watermark_count_anew(struct watermark *w, struct mono_time now)

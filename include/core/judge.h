@@ -27,7 +27,8 @@ struct judge {
     const struct plan *plan;
     size_t key_field[SIDES]; /* of a key that is one field as it stands */
     bool key_is_field[SIDES];
-    bool plain[SIDES];          /* the key is that field, and there is no `where` */
+    bool plain[SIDES];          /* the key is that field, and there is no `where` ... */
+    bool plain_timed[SIDES];    /* ... and the timestamp is one, too */
     uint16_t flags;             /* of each record: RECORD_TIMED, RECORD_TIME32, or 0 */
     struct buf key, body;       /* of the record that is being judged */
     struct expr_memory *memory; /* owned */
@@ -56,5 +57,11 @@ enum verdict judge_row(struct judge *j, enum side side, struct batch *b, struct 
  * plain[side] only. */
 size_t judge_plain(const struct judge *j, enum side side, const struct batch *b, size_t from,
                    size_t max, struct record_parts *ret);
+
+/* The same in event time, of rows whose times lie in [time_from, time_below), with their times;
+ * plain_timed[side] only. */
+size_t judge_plain_timed(const struct judge *j, enum side side, const struct batch *b, size_t from,
+                         size_t max, int64_t time_from, int64_t time_below,
+                         struct record_parts *ret);
 
 #endif

@@ -42,6 +42,12 @@ enum push_stop {
     PUSH_LATE,       /* the next one is late altogether: it is the caller's to count */
 };
 
+/* When the time that is reached makes no difference to records: see calm(). */
+struct operator_calm {
+    int64_t from;  /* a record's own time, at least; INT64_MAX: it always makes one */
+    int64_t until; /* while less than this is reached */
+};
+
 struct operator
 {
     int64_t push_fuel; /* what storing a record takes, in units of engine_pull's fuel */
@@ -64,8 +70,14 @@ struct operator
     enum push_stop (*push)(void *self, enum side side, const struct record_parts *parts, size_t n,
                            uint64_t number, size_t *ret_taken);
     /* Time (the clock, or the join's watermark) has come to `now`; STREAM_TIME_MAX:
-     * nothing will follow. Told of every step, before the record that made it. */
+     * nothing will follow. Told of every step, before the record that made it, but for
+     * records that it is all the same to by calm(). */
     void (*advance)(void *self, struct stream_time now);
+
+    /* Event time: which records are taken, or found not to fit, in the same way however far
+     * time has come within bounds? They may be pushed together, and time told afterwards.
+     * NULL: this is not known, nor may it be where there is waits(). */
+    struct operator_calm (*calm)(const void *self);
 
     /* All that is held now is due, whatever the time. */
     void (*flush)(void *self);

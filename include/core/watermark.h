@@ -77,6 +77,12 @@ void watermark_read(struct watermark *w, struct feed *f, bool held);
 /* A record of time `t` came from `f`: its side is not idle, and time may go on. */
 void watermark_record(struct watermark *w, struct feed *f, int64_t t);
 
+/* Records of `f` whose times are all below this one let the join's time come to less than
+ * `until`, which it has not reached yet, and leave the answers of watermark_has_turn() and
+ * watermark_holds_back() about the feed and its side as they are. INT64_MIN: there may be
+ * none. */
+int64_t watermark_calm(const struct watermark *w, const struct feed *f, int64_t until);
+
 /* Looks who is idle by now, and lets time go on that moves with the clock. */
 void watermark_clock(struct watermark *w, struct mono_time now);
 

@@ -404,6 +404,57 @@ static void time_waits_for_the_feeds_that_are_behind(void **state)
     assert_true(watermark_holds_back(&w, SIDE_LEFT, &l));
 }
 
+/* --- records that need not be told one by one --- */
+
+static void a_feed_alone_is_calm_until_its_side_would_come_there(void **state)
+{
+    struct watermark w;
+    struct feed l = {0}, r = {0};
+
+    (void)state;
+    begin(&w, 100, WATERMARK_NEVER);
+    watermark_open(&w, &l, SIDE_LEFT);
+    watermark_open(&w, &r, SIDE_RIGHT);
+    assert_int_equal(watermark_calm(&w, &l, 2000), NONE); /* its first record is one to tell */
+    watermark_record(&w, &l, 1000);
+    assert_int_equal(watermark_calm(&w, &l, 2000), INT64_MAX); /* the right side holds time */
+    watermark_record(&w, &r, 1500);
+    assert_int_equal(watermark_calm(&w, &r, 2000), INT64_MAX);
+    assert_int_equal(watermark_calm(&w, &l, 2000), 1500); /* then it comes up to the right one */
+    watermark_record(&w, &l, 1500);
+    assert_int_equal(watermark_calm(&w, &l, 2000), 1501); /* then it is ahead */
+    watermark_record(&w, &l, 1501);
+    assert_int_equal(watermark_calm(&w, &l, 2000), INT64_MAX);
+    watermark_end(&w, SIDE_RIGHT);
+    assert_int_equal(watermark_calm(&w, &l, 2000), 2101);
+    watermark_record(&w, &l, 2100);
+    assert_int_equal(w.reached, 1999);
+    watermark_record(&w, &l, 2101);
+    assert_int_equal(w.reached, 2000);
+}
+
+static void a_feed_behind_others_is_calm_until_it_is_past_the_next(void **state)
+{
+    struct watermark w;
+    struct feed a = {0}, b = {0};
+
+    (void)state;
+    begin(&w, 0, WATERMARK_NEVER);
+    watermark_end(&w, SIDE_RIGHT);
+    watermark_open(&w, &a, SIDE_LEFT);
+    watermark_open(&w, &b, SIDE_LEFT);
+    watermark_record(&w, &a, 200);
+    watermark_record(&w, &b, 500);
+    assert_int_equal(watermark_calm(&w, &a, 2000), NONE); /* another feed pushes */
+    watermark_record(&w, &a, 200);
+    assert_int_equal(watermark_calm(&w, &a, 2000), 501);
+    watermark_record(&w, &a, 500);
+    assert_true(watermark_holds_back(&w, SIDE_LEFT, &a));
+    watermark_record(&w, &a, 501);
+    assert_false(watermark_holds_back(&w, SIDE_LEFT, &a));
+    assert_int_equal(watermark_calm(&w, &a, 2000), INT64_MAX); /* time waits for the other */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -426,6 +477,8 @@ int main(void)
         cmocka_unit_test(a_monotonic_clock_told_backward_changes_nothing),
         cmocka_unit_test(the_side_that_is_behind_has_the_turn),
         cmocka_unit_test(time_waits_for_the_feeds_that_are_behind),
+        cmocka_unit_test(a_feed_alone_is_calm_until_its_side_would_come_there),
+        cmocka_unit_test(a_feed_behind_others_is_calm_until_it_is_past_the_next),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
