@@ -145,7 +145,7 @@ static size_t on_its_way(const struct sink *s)
 
 static void count(struct sink *s, size_t on_its_way)
 {
-    uint64_t arrived = s->written - on_its_way;
+    uint64_t arrived = s->written > on_its_way ? s->written - on_its_way : 0;
 
     if (arrived <= s->counted)
         return;
@@ -299,8 +299,14 @@ void sink_keep(const struct sink *s, struct buf *to)
 
 void sink_drop(struct sink *s)
 {
-    if (on_its_way(s) > 0)
-        socket_reset(s->fd);
+    size_t way = on_its_way(s);
+
+    if (way == 0)
+        return;
+    count(s, way);
+    socket_reset(s->fd);
+    s->written = s->counted; /* what lay in the socket arrives nowhere ... */
+    s->tcp = false;          /* ... and its queue is not to be asked for any more */
 }
 
 uint64_t sink_rows(const struct sink *s)
