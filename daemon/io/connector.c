@@ -85,9 +85,7 @@ static bool is_connected_to_itself(int fd)
  * listen there. */
 static void reset(int fd)
 {
-    const struct linger none = {.l_onoff = 1};
-
-    setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+    socket_reset(fd);
     close(fd);
 }
 
@@ -106,6 +104,13 @@ static void write_peer(const struct connector *c, int fd, struct buf *to)
     buf_done(&address);
 }
 
+static void believe(struct connector *c, const char *peer)
+{
+    log_info("%s: connected to %s", c->section, peer);
+    c->flaps = false;
+    c->trouble[0] = '\0';
+}
+
 static void succeed(struct connector *c, int fd)
 {
     struct buf peer = BUF_EMPTY;
@@ -114,12 +119,14 @@ static void succeed(struct connector *c, int fd)
     if (c->endpoint->family == FAMILY_TCP)
         socket_keepalive(fd, c->endpoint->keepalive_ms);
     write_peer(c, fd, &peer);
-    log_info("%s: connected to %s", c->section, buf_text(&peer));
     forget_addresses(c);
     c->fd = -1;
     c->step = CONNECTOR_CONNECTED;
-    c->since_ms = clock_mono().ms;
-    c->trouble[0] = '\0';
+    c->connected_ms = clock_mono().ms;
+    if (c->flaps)
+        set_timer(c, CONNECTOR_PROOF_MS);
+    else
+        believe(c, buf_text(&peer));
     c->connected(c->owner, fd, buf_text(&peer));
     buf_done(&peer);
 }
@@ -249,6 +256,8 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
         begin(c);
     else if (c->step == CONNECTOR_CONNECTING)
         end_try(c, ETIMEDOUT);
+    else if (c->step == CONNECTOR_CONNECTED)
+        believe(c, c->endpoint->text);
     else
         tell(c, "no answer yet to the question for its address"); /* the thread asks on */
 }
@@ -263,7 +272,7 @@ void connector_start(struct connector *c, struct event_base *base, const struct 
         .step = CONNECTOR_RESTING,
         .fd = -1,
         .rest_ms = CONNECTOR_REST_MIN_MS,
-        .since_ms = clock_mono().ms,
+        .down_ms = clock_mono().ms,
         .connected = connected,
         .owner = owner,
     };
@@ -274,12 +283,17 @@ void connector_start(struct connector *c, struct event_base *base, const struct 
 
 void connector_again(struct connector *c)
 {
-    int64_t now_ms = clock_mono().ms;
+    int64_t now_ms = clock_mono().ms, lasted_ms = now_ms - c->connected_ms;
 
     assert(c->step == CONNECTOR_CONNECTED);
-    if (now_ms - c->since_ms >= c->rest_ms / 2) /* the one before was half of the next one */
+    event_del(&c->timer);
+    if (lasted_ms >= c->rest_ms / 2) /* the one before was half of the next one */
         c->rest_ms = CONNECTOR_REST_MIN_MS;
-    c->since_ms = now_ms;
+    c->flaps = lasted_ms < CONNECTOR_PROOF_MS;
+    if (c->flaps)
+        tell(c, "it closes the connection at once");
+    else
+        c->down_ms = now_ms;
     rest(c);
 }
 
@@ -307,10 +321,10 @@ void connector_stop(struct connector *c)
 
 bool connector_trouble(const struct connector *c, struct buf *ret_reason)
 {
-    int64_t down_ms = clock_mono().ms - c->since_ms;
+    int64_t down_ms = clock_mono().ms - c->down_ms;
+    bool up = c->step == CONNECTOR_CONNECTED && !c->flaps;
 
-    if (c->step == CONNECTOR_STOPPED || c->step == CONNECTOR_CONNECTED ||
-        down_ms < CONNECTOR_TROUBLE_MS)
+    if (c->step == CONNECTOR_STOPPED || up || down_ms < CONNECTOR_TROUBLE_MS)
         return false;
     buf_printf(ret_reason, "%s: not connected to %s for %lld s: %s", c->section, c->endpoint->text,
                (long long)(down_ms / 1000),

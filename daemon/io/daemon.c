@@ -106,13 +106,22 @@ static bool file_differs(const struct daemon *d)
     return differs;
 }
 
-static void end_reload(struct daemon *d, bool good)
+static void end_reload(struct daemon *d, bool table_good)
 {
+    struct buf failed = BUF_EMPTY;
+
+    for (int i = 0; i < OUTPUTS; i++)
+        if (d->not_reopened[i])
+            buf_printf(&failed, "%sthe file of [%s] (it goes on with the old one)",
+                       buf_length(&failed) > 0 ? ", " : "", d->outputs[i].word);
+    if (!table_good)
+        buf_printf(&failed, "%sthe table of [right]", buf_length(&failed) > 0 ? ", " : "");
     d->reloading = false;
-    if (good)
+    if (buf_length(&failed) == 0)
         log_info("reloaded");
     else
-        log_warning("reloaded, but for the table of [right]");
+        log_warning("reloaded, but for %s", buf_text(&failed));
+    buf_done(&failed);
     service_ready();
 }
 
@@ -128,7 +137,7 @@ static void reload(struct daemon *d)
     d->reloading = true;
     service_reloading();
     for (int i = 0; i < OUTPUTS; i++)
-        output_reopen(&d->outputs[i]);
+        d->not_reopened[i] = !output_reopen(&d->outputs[i]);
     if (file_differs(d))
         log_warning("%s differs from what is running: that takes a restart", d->config->path);
     if (d->lookup.config == NULL)
@@ -409,6 +418,8 @@ static void close_all(struct daemon *d)
     http_close(&d->http);
     for (int i = 0; i < DAEMON_SIGNALS; i++)
         event_del(&d->signals[i]);
+    signal(SIGTERM, SIG_IGN); /* what is left is to end with our own status */
+    signal(SIGINT, SIG_IGN);
     event_del(&d->tick);
     event_del(&d->due);
     close(d->due_fd);

@@ -37,21 +37,12 @@ static bool has_peers(const struct output *o)
 
 static enum absent_policy absent(const struct output *o)
 {
-    return o->connecting ? ABSENT_WAIT : o->config->absent;
+    return o->listening ? o->config->absent : ABSENT_WAIT;
 }
 
 static enum slow_policy slow(const struct output *o)
 {
     return o->connecting ? SLOW_WAIT : o->config->slow;
-}
-
-static uint64_t sink_rows(const struct sink *s)
-{
-    struct bytes rows = buf_bytes(&s->pending);
-
-    rows.p += s->header_left;
-    rows.n -= s->header_left;
-    return text_rows_count(rows, s->quoted);
 }
 
 /* --- those who read --- */
@@ -74,19 +65,70 @@ static void sink_leaves(struct output *o, struct sink *s)
     sink_free(s);
 }
 
+/* Where the one after it has not begun to read either, that one gets what came before it. (Those
+ * that are not the first have nothing that the first has not.) */
+static void bequeath(struct output *o, const struct sink *s)
+{
+    struct buf rows = BUF_EMPTY;
+    struct sink *next;
+    uint64_t both;
+
+    if (list_first(&o->sinks) != &s->link)
+        return;
+    next = LIST_MEMBER(s->link.next, struct sink, link);
+    if (!next->settling)
+        return;
+    both = o->given - next->since;
+    sink_keep(s, &rows);
+    if (buf_length(&rows) > both)
+        sink_precede(next, (struct bytes){buf_data(&rows), buf_length(&rows) - both});
+    buf_done(&rows);
+}
+
+static bool is_fifo(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+/* Closed first of all: who opens it before would get the end of what the last one left. */
+static void fifo_is_unread(struct output *o, struct sink *s)
+{
+    o->unread = o->trouble_told = true;
+    sink_keep(s, &o->kept);
+    sink_leaves(o, s);
+    log_error("%s: nobody reads the FIFO %s; waiting for a reader, nothing is lost", o->word,
+              o->config->endpoint.path);
+}
+
+static void tell_gone(const struct output *o, const struct sink *s)
+{
+    if (o->connecting && o->connector.flaps)
+        log_debug("%s: %s has gone: %s", o->word, s->name, s->dead);
+    else
+        log_info("%s: %s has gone: %s", o->word, s->name, s->dead);
+}
+
 static void on_gone(void *owner, struct sink *s)
 {
     struct output *o = owner;
 
+    if (o->config->endpoint.kind == ENDPOINT_FILE && is_fifo(s->fd)) {
+        fifo_is_unread(o, s);
+        return;
+    }
     if (!has_peers(o)) {
         log_error("%s: cannot write to %s: %s", o->word, s->name, s->dead);
         o->failed = true;
         event_base_loopbreak(o->base);
         return;
     }
-    log_info("%s: %s has gone: %s", o->word, s->name, s->dead);
     if (o->sink_count == 1)
         sink_keep(s, &o->kept);
+    else
+        bequeath(o, s);
+    sink_drop(s);
+    tell_gone(o, s);
     sink_leaves(o, s);
 }
 
@@ -95,9 +137,20 @@ static struct sink *sink_join(struct output *o, int fd, const char *name)
     struct sink *s = sink_new(o->base, fd, name, &o->bytes_written, on_gone, o);
 
     s->quoted = is_csv(o);
+    s->since = o->given;
     list_append(&o->sinks, &s->link);
     o->sink_count++;
     return s;
+}
+
+/* `first` is no results; then comes what was kept. */
+static void give(struct output *o, struct sink *s, struct buf *first)
+{
+    size_t header_bytes = buf_length(first);
+
+    buf_append_bytes(first, buf_bytes(&o->kept));
+    buf_done(&o->kept);
+    sink_put(s, buf_bytes(first), header_bytes);
 }
 
 /* A new reader gets the header, what the last one left unread, and all that follows. */
@@ -105,20 +158,15 @@ static void welcome(struct output *o, int fd, const char *peer)
 {
     struct buf first = BUF_EMPTY;
     struct sink *s;
-    size_t header_bytes;
 
     assert(buf_length(&o->rows) == 0);
     socket_for_rows(fd);
     s = sink_join(o, fd, peer);
     s->fin_ends = o->connecting;
+    sink_settle(s);
     header(o, &first);
-    header_bytes = buf_length(&first);
-    buf_append_bytes(&first, buf_bytes(&o->kept));
-    buf_done(&o->kept);
-    sink_put(s, buf_bytes(&first), header_bytes);
+    give(o, s, &first);
     buf_done(&first);
-    if (s->dead != NULL)
-        on_gone(o, s);
 }
 
 static void on_subscriber(void *owner, int fd, const char *peer)
@@ -142,32 +190,33 @@ static bool ends_with_lf(int fd, off_t size)
     return pread(fd, &last, 1, size - 1) != 1 || last == '\n';
 }
 
-static bool is_fifo(const char *path)
+static bool is_fifo_path(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-/* One that is there. To be read too, for its last byte, where that is allowed. */
-static int open_old_file(const char *path, int flags)
-{
-    int fd = open(path, flags | (is_fifo(path) ? O_WRONLY : O_RDWR));
+#define OPEN_FLAGS (O_APPEND | O_CLOEXEC | O_NONBLOCK)
 
-    return fd < 0 && errno == EACCES ? open(path, flags | O_WRONLY) : fd;
+/* One that is there. To be read too, for its last byte, where that is allowed. */
+static int open_old_file(const char *path)
+{
+    int fd = open(path, OPEN_FLAGS | (is_fifo_path(path) ? O_WRONLY : O_RDWR));
+
+    return fd < 0 && errno == EACCES ? open(path, OPEN_FLAGS | O_WRONLY) : fd;
 }
 
 static int open_file(const struct output *o)
 {
     const char *path = o->config->endpoint.path;
-    int flags = O_APPEND | O_CLOEXEC | O_NONBLOCK;
-    int fd = open(path, flags | O_RDWR | O_CREAT | O_EXCL, o->config->endpoint.mode);
+    int fd = open(path, OPEN_FLAGS | O_RDWR | O_CREAT | O_EXCL, o->config->endpoint.mode);
 
     if (fd >= 0) {
         fchmod(fd, o->config->endpoint.mode); /* whatever the umask */
         return fd;
     }
     if (errno == EEXIST)
-        fd = open_old_file(path, flags);
+        fd = open_old_file(path);
     if (fd < 0 && errno == ENXIO)
         log_error("%s: nobody reads the FIFO %s: start its reader first", o->word, path);
     else if (fd < 0)
@@ -176,7 +225,7 @@ static int open_file(const struct output *o)
 }
 
 /* What comes first in a file: its header when it is empty, the end of a torn last line. */
-static size_t file_start(const struct output *o, int fd, struct buf *to)
+static void file_start(const struct output *o, int fd, struct buf *to)
 {
     struct stat st;
 
@@ -184,15 +233,15 @@ static size_t file_start(const struct output *o, int fd, struct buf *to)
         header(o, to);
     else if (!ends_with_lf(fd, st.st_size))
         buf_append_char(to, '\n');
-    return buf_length(to);
 }
 
-static void start_file(struct output *o, struct sink *s)
+static void join_file(struct output *o, int fd, const char *name)
 {
     struct buf first = BUF_EMPTY;
-    size_t n = file_start(o, s->fd, &first);
+    struct sink *s = sink_join(o, fd, name);
 
-    sink_put(s, buf_bytes(&first), n);
+    file_start(o, fd, &first);
+    give(o, s, &first);
     buf_done(&first);
 }
 
@@ -200,10 +249,25 @@ static bool open_path(struct output *o)
 {
     int fd = open_file(o);
 
+    if (fd >= 0)
+        join_file(o, fd, o->config->endpoint.path);
+    return fd >= 0;
+}
+
+/* Not made anew: who took the FIFO away is going to put another one there. */
+static void try_unread(struct output *o)
+{
+    int fd = open_old_file(o->config->endpoint.path);
+
     if (fd < 0)
-        return false;
-    start_file(o, sink_join(o, fd, o->config->endpoint.path));
-    return true;
+        return;
+    o->unread = false;
+    join_file(o, fd, o->config->endpoint.path);
+    SINKS_EACH(o, s)
+    {
+        if (s->dead != NULL)
+            on_gone(o, s);
+    }
 }
 
 static bool open_standard(struct output *o)
@@ -219,29 +283,29 @@ static bool open_standard(struct output *o)
         o->standard_flags = fcntl(fd, F_GETFL); /* shared with others: put back at the end */
         fcntl(fd, F_SETFL, o->standard_flags | O_NONBLOCK);
     }
-    start_file(o, sink_join(o, fd, "standard output"));
+    join_file(o, fd, "standard output");
     return true;
 }
 
-void output_reopen(struct output *o)
+bool output_reopen(struct output *o)
 {
-    struct buf first = BUF_EMPTY;
+    const char *path = o->config->endpoint.path;
     struct sink *s;
-    size_t n;
     int fd;
 
     if (o->config->endpoint.kind != ENDPOINT_FILE || list_empty(&o->sinks))
-        return;
+        return true;
     s = LIST_MEMBER(list_first(&o->sinks), struct sink, link);
     if (!s->regular)
-        return;
+        return true;
     fd = open_file(o);
     if (fd < 0)
-        return; /* goes on with the old one */
-    n = file_start(o, fd, &first);
-    sink_restart(s, fd, buf_bytes(&first), n);
-    buf_done(&first);
-    log_info("%s: %s is open anew", o->word, o->config->endpoint.path);
+        return false;
+    sink_keep(s, &o->kept); /* the row that was torn is written whole in the new file */
+    sink_leaves(o, s);
+    join_file(o, fd, path);
+    log_info("%s: %s is open anew", o->word, path);
+    return true;
 }
 
 /* --- open, close --- */
@@ -398,6 +462,7 @@ void output_commit(struct output *o)
         else
             sink_put(s, buf_bytes(&o->rows), 0);
     }
+    o->given += buf_length(&o->rows);
     buf_clear(&o->rows);
     buf_trim(&o->rows, 2 * COMMIT_BYTES);
     o->row_count = 0;
@@ -426,6 +491,10 @@ static void slow_decides(struct output *o, struct sink *s)
 
 static bool file_refuses(const struct output *o, struct buf *ret_reason)
 {
+    if (o->unread)
+        buf_printf(ret_reason, "%s: nobody reads the FIFO %s", o->word, o->config->endpoint.path);
+    if (o->unread)
+        return true;
     SINKS_EACH(o, s)
     {
         if (s->trouble == NULL)
@@ -457,6 +526,8 @@ static void tell_trouble(struct output *o)
 
 void output_tick(struct output *o, struct mono_time now)
 {
+    if (o->unread)
+        try_unread(o);
     tell_trouble(o);
     if (!has_peers(o))
         return;
@@ -484,7 +555,7 @@ void output_hurry(struct output *o)
 bool output_drained(const struct output *o)
 {
     SINKS_EACH(o, s)
-    if (sink_unwritten(s) > 0)
+    if (sink_waits(s))
         return false;
     return buf_length(&o->kept) == 0 || absent(o) == ABSENT_DISCARD;
 }

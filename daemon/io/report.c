@@ -390,7 +390,7 @@ static void json_connector(const struct connector *c, bool connecting, struct bu
     if (!connecting)
         return;
     buf_printf(to, "\"connected\":%s,\"since\":", connector_is_connected(c) ? "true" : "false");
-    json_time(to, clock_wall_ms() - (clock_mono().ms - c->since_ms));
+    json_time(to, clock_wall_ms() - (clock_mono().ms - connector_since_ms(c)));
     if (c->trouble[0] != '\0') {
         buf_append_char(to, ',');
         json_text_member(to, "trouble", c->trouble);

@@ -21,6 +21,10 @@
 
 static const struct timeval retry_after = {.tv_sec = 1};
 static const struct timeval acknowledged_soon = {.tv_usec = 20000};
+static const struct timeval settled_after = {.tv_usec = SINK_SETTLE_MS * 1000};
+
+/* So long after a write to a peer that said FIN its answer is looked for often: gone or not. */
+#define DOUBT_MS 1000
 
 static void flush(struct sink *s);
 
@@ -30,6 +34,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
+    s->settling = false;
     s->waiting = false;
     flush(s);
     if (s->dead != NULL)
@@ -49,6 +54,8 @@ static void take_fin(struct sink *s)
 {
     s->fin_seen = true;
     look_for_gone(s);
+    if (s->settling)
+        s->fin_ends = false;
     if (!s->fin_ends)
         return;
     s->ending = true;
@@ -113,10 +120,44 @@ struct sink *sink_new(struct event_base *base, int fd, const char *name, uint64_
     return s;
 }
 
+void sink_settle(struct sink *s)
+{
+    s->settling = true;
+    s->waiting = true;
+    s->stalled_since_ms = clock_mono().ms;
+    event_add(&s->retry, &settled_after);
+}
+
+/* In the socket, and not acknowledged (TCP) or read (unix) yet. */
+static int queued(const struct sink *s)
+{
+    int n = 0;
+
+    return ioctl(s->fd, SIOCOUTQ, &n) == 0 ? n : 0;
+}
+
+/* Of what was written: what is not known to have arrived. What is written to a unix socket has,
+ * and before a FIN nobody asks. */
+static size_t on_its_way(const struct sink *s)
+{
+    return s->fin_seen && s->tcp ? (size_t)queued(s) : 0;
+}
+
+static void count(struct sink *s, size_t on_its_way)
+{
+    uint64_t arrived = s->written > on_its_way ? s->written - on_its_way : 0;
+
+    if (arrived <= s->counted)
+        return;
+    *s->bytes_written += arrived - s->counted;
+    s->counted = arrived;
+}
+
 void sink_free(struct sink *s)
 {
     if (s == NULL)
         return;
+    count(s, on_its_way(s));
     event_del(&s->retry);
     if (!s->regular) {
         event_del(&s->writable);
@@ -151,7 +192,6 @@ static size_t try_write(struct sink *s, const char *p, size_t n)
         s->discarding = false;
         s->stalled_since_ms = clock_mono().ms;
         s->written += (uint64_t)written;
-        *s->bytes_written += (uint64_t)written;
         return (size_t)written;
     }
     if (errno == EAGAIN || errno == EINTR)
@@ -163,31 +203,18 @@ static size_t try_write(struct sink *s, const char *p, size_t n)
     return 0;
 }
 
-/* In the socket, and not acknowledged (TCP) or read (unix) yet. */
-static int queued(const struct sink *s)
-{
-    int n = 0;
-
-    return ioctl(s->fd, SIOCOUTQ, &n) == 0 ? n : 0;
-}
-
-/* How much of what is written need not be kept: what is written to a unix socket has arrived. */
-static size_t arrived(const struct sink *s)
-{
-    size_t waits = s->fin_seen && s->tcp ? (size_t)queued(s) : 0;
-
-    return s->sent > waits ? s->sent - waits : 0;
-}
-
 static void forget_whole_rows(struct sink *s)
 {
-    size_t whole = text_rows_end((struct bytes){buf_data(&s->pending), arrived(s)}, s->quoted);
+    size_t way = on_its_way(s);
+    size_t arrived = s->sent > way ? s->sent - way : 0;
+    size_t whole = text_rows_end((struct bytes){buf_data(&s->pending), arrived}, s->quoted);
 
     buf_eat(&s->pending, whole);
     s->sent -= whole;
     s->last = s->last > whole ? s->last - whole : 0;
     s->header_left = s->header_left > whole ? s->header_left - whole : 0;
     buf_trim(&s->pending, KEEP_BYTES);
+    count(s, way);
 }
 
 /* The line under way is finished first, and then held until it has arrived. */
@@ -199,6 +226,14 @@ static void go_on_ending(struct sink *s)
         event_add(&s->retry, &acknowledged_soon);
     else
         s->dead = "it asked us to end";
+}
+
+/* It has all, and said FIN: whether it was still there to get it shows soon. */
+static void go_on_doubting(struct sink *s)
+{
+    s->doubted = s->tcp && s->sent > 0 && clock_mono().ms - s->stalled_since_ms < DOUBT_MS;
+    if (s->doubted)
+        event_add(&s->retry, &acknowledged_soon);
 }
 
 static void flush(struct sink *s)
@@ -218,6 +253,8 @@ static void flush(struct sink *s)
         go_on_ending(s);
     else if (sink_unwritten(s) > 0)
         wait_for_room(s);
+    else if (s->fin_seen)
+        go_on_doubting(s);
 }
 
 /* Nothing waits: what is written at once needs no copy. */
@@ -225,6 +262,7 @@ static void put_first(struct sink *s, struct bytes lines, size_t header_bytes)
 {
     size_t sent = try_write(s, lines.p, lines.n), start;
 
+    count(s, 0);
     if (sent == lines.n)
         return;
     start = text_rows_end((struct bytes){lines.p, sent}, s->quoted);
@@ -237,7 +275,7 @@ static void put_first(struct sink *s, struct bytes lines, size_t header_bytes)
 
 void sink_put(struct sink *s, struct bytes lines, size_t header_bytes)
 {
-    bool waits = sink_unwritten(s) > 0 || s->dead != NULL || s->ending;
+    bool waits = sink_unwritten(s) > 0 || s->dead != NULL || s->ending || s->settling;
 
     if (lines.n == 0)
         return;
@@ -245,6 +283,8 @@ void sink_put(struct sink *s, struct bytes lines, size_t header_bytes)
         put_first(s, lines, header_bytes);
         return;
     }
+    if (buf_length(&s->pending) == 0)
+        s->header_left = header_bytes;
     buf_append_bytes(&s->pending, lines);
     if (!waits)
         flush(s);
@@ -257,20 +297,37 @@ void sink_keep(const struct sink *s, struct buf *to)
     buf_append(to, buf_data(&s->pending) + from, buf_length(&s->pending) - from);
 }
 
-void sink_restart(struct sink *s, int fd, struct bytes first, size_t header_bytes)
+void sink_drop(struct sink *s)
 {
-    struct buf rows = BUF_EMPTY;
+    size_t way = on_its_way(s);
 
-    assert(s->regular);
-    close(s->fd);
-    s->fd = fd;
-    buf_append_bytes(&rows, first);
-    sink_keep(s, &rows); /* the row that was torn is written whole in the new file */
+    if (way == 0)
+        return;
+    count(s, way);
+    socket_reset(s->fd);
+    s->written = s->counted; /* what lay in the socket arrives nowhere ... */
+    s->tcp = false;          /* ... and its queue is not to be asked for any more */
+}
+
+uint64_t sink_rows(const struct sink *s)
+{
+    struct bytes all = buf_bytes(&s->pending);
+    size_t from = text_rows_end((struct bytes){all.p, s->sent}, s->quoted);
+
+    from = from > s->header_left ? from : s->header_left;
+    return text_rows_count((struct bytes){all.p + from, all.n - from}, s->quoted);
+}
+
+void sink_precede(struct sink *s, struct bytes rows)
+{
+    struct buf all = BUF_EMPTY;
+
+    assert(s->settling);
+    buf_append(&all, buf_data(&s->pending), s->header_left);
+    buf_append_bytes(&all, rows);
+    sink_keep(s, &all);
     buf_done(&s->pending);
-    s->pending = rows;
-    s->sent = 0;
-    s->header_left = header_bytes;
-    flush(s);
+    s->pending = all;
 }
 
 /* Bytes are taken when they are acknowledged. Of a unix socket only the memory of what waits

@@ -39,3 +39,11 @@ void socket_for_rows(int fd)
     if (socket_is_tcp(fd))
         set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 }
+
+void socket_reset(int fd)
+{
+    const struct sockaddr none = {.sa_family = AF_UNSPEC};
+
+    if (socket_is_tcp(fd))
+        connect(fd, &none, sizeof(none));
+}

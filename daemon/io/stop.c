@@ -25,7 +25,8 @@ static void begin_draining(struct daemon *d)
         output_hurry(&d->outputs[i]);
 }
 
-/* Nothing held can leave before the right side has ended, which it cannot. */
+/* Nothing held can leave before the right side has ended, which it cannot: one error says it all,
+ * for nothing of the left side was read. */
 static bool table_is_too_large(const struct daemon *d)
 {
     if (d->config->plan->match != MATCH_BATCH || engine_takes(d->engine))
@@ -141,8 +142,12 @@ void stop_turn(struct daemon *d)
         if (!engine_has_work(d->engine)) /* values stay: what comes now needs no room for long */
             engine_lift_limit(d->engine);
     }
-    if (d->inputs[SIDE_LEFT].fault || d->inputs[SIDE_RIGHT].fault || any_failed(d) ||
-        table_is_too_large(d)) {
+    if (table_is_too_large(d)) {
+        d->status = 1;
+        d->step = DAEMON_STOPPED;
+        return;
+    }
+    if (d->inputs[SIDE_LEFT].fault || d->inputs[SIDE_RIGHT].fault || any_failed(d)) {
         give_up(d);
         return;
     }

@@ -11,7 +11,10 @@
  * without chance) begins again with the shortest one.
  *
  * The first failure of a row of them is logged, a new reason too, and its end; not each
- * attempt. interface.md sections 2 (connect) and 5 (/healthz).
+ * attempt. Tunnels, proxies and balancers accept whatever becomes of what is behind them: a
+ * connection that ends within CONNECTOR_PROOF_MS is a failure like others, and as long as they go
+ * on like that, a new one is no success before that time is over.
+ * interface.md sections 2 (connect) and 5 (/healthz).
  */
 #ifndef IO_CONNECTOR_H
 #define IO_CONNECTOR_H
@@ -29,6 +32,7 @@
 #define CONNECTOR_REST_MIN_MS 250
 #define CONNECTOR_REST_MAX_MS 10000
 #define CONNECTOR_TRY_MS      10000 /* for one address */
+#define CONNECTOR_PROOF_MS    1000  /* a connection that lasts for so long is a good one */
 #define CONNECTOR_TROUBLE_MS  60000 /* down for so long: /healthz says so */
 
 enum connector_step {
@@ -52,8 +56,10 @@ struct connector {
     struct addrinfo *found, *at; /* owned: a host's addresses; the one being tried */
     int fd;                      /* being connected; -1: none */
     struct event connecting, timer;
-    int64_t rest_ms;   /* the next rest, before chance shortens it */
-    int64_t since_ms;  /* monotonic: when it was connected, or first was not */
+    int64_t rest_ms;      /* the next rest, before chance shortens it */
+    int64_t connected_ms; /* monotonic: when it was connected */
+    int64_t down_ms;      /* monotonic: the start, or the end of the last good connection */
+    bool flaps;        /* the last connection was no good one; nor has this one shown that it is */
     char trouble[128]; /* why it is not connected, as last told; empty: never failed */
     connector_connected *connected;
     void *owner;
@@ -75,6 +81,12 @@ void connector_stop(struct connector *c);
 static inline bool connector_is_connected(const struct connector *c)
 {
     return c->step == CONNECTOR_CONNECTED;
+}
+
+/* Monotonic: since when it has been connected, or has not. */
+static inline int64_t connector_since_ms(const struct connector *c)
+{
+    return connector_is_connected(c) ? c->connected_ms : c->down_ms;
 }
 
 /* Down for CONNECTOR_TROUBLE_MS: true, and the reason is appended. */

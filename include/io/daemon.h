@@ -40,9 +40,10 @@ struct daemon {
     struct output outputs[OUTPUTS];
     struct pump pump;
     struct lookup lookup;
-    uint64_t table_bytes; /* that were read of it, as counted in its side's input */
-    bool reloading;       /* HUP: the table is read before it is done */
-    bool reload_queued;   /* HUP came while the table was read */
+    uint64_t table_bytes;       /* that were read of it, as counted in its side's input */
+    bool reloading;             /* HUP: the table is read before it is done */
+    bool reload_queued;         /* HUP came while the table was read */
+    bool not_reopened[OUTPUTS]; /* files that could not be opened anew at the last HUP */
     struct http http;
     enum daemon_step step;
     unsigned stop_signals; /* TERM and INT so far */

@@ -10,6 +10,13 @@
  *     no sink, absent = wait                       -> no room; fate rows: buffer is kept
  *     slow = disconnect or discard, for 5 s        -> the sink no longer counts
  *
+ * A new peer settles first (io/sink.h). Where it comes to its end so soon and is followed by one
+ * that settles too, that one inherits what nobody else was given: nothing is lost by health checks
+ * between which the reader comes.
+ *
+ * A FIFO whose reader has gone is as an absent subscriber that comes back: it is closed, rows are
+ * kept, and once a second it is tried again.
+ *
  * An output that connects is one with a single reader, absent = wait and slow = wait. A FIN of
  * that reader's asks us to end the connection and to come again.
  *
@@ -49,10 +56,12 @@ struct output {
     uint64_t row_count; /* in rows */
     struct buf kept;    /* of the last subscriber: for the next */
     uint64_t bytes_written, discarded;
+    uint64_t given;     /* bytes of rows, to sinks, in all */
     bool takes_all;     /* see output_take_all() */
     int standard_flags; /* of standard output, to be put back; -1: not changed */
+    bool unread;        /* a FIFO without a reader */
     bool trouble_told;  /* in the log: a file refuses */
-    bool failed;        /* standard output or a pipe has closed: it can never go on */
+    bool failed;        /* standard output has closed: it can never go on */
 };
 
 /* False: cannot be opened, an error is logged. An output that is not configured
@@ -89,8 +98,9 @@ void output_tick(struct output *o, struct mono_time now);
 /* A stop waits for what is written: a peer that is gone is tried at once, and more often. */
 void output_hurry(struct output *o);
 
-/* Opens a written file anew (HUP). */
-void output_reopen(struct output *o);
+/* Opens a written file anew (HUP). False: cannot be opened, an error is logged; it goes on with the
+ * one that is open. */
+bool output_reopen(struct output *o);
 
 bool output_drained(const struct output *o); /* nothing waits to be written */
 uint64_t output_rows_unwritten(const struct output *o);

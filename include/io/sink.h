@@ -9,6 +9,10 @@
  * A FIN is how both an end (Ctrl-C on nc) and a mere half-close (nc -N) look. From then on a
  * row is held until the peer's kernel has acknowledged it: of a peer that turns out to be
  * gone, the next reader gets what that one's kernel did not take.
+ *
+ * A peer that connects may be none: a health check, or a tunnel with nothing behind it, closes at
+ * once. So a new one settles first: for SINK_SETTLE_MS rows wait and nothing is written, and an
+ * end that comes meanwhile is known before.
  */
 #ifndef IO_SINK_H
 #define IO_SINK_H
@@ -22,6 +26,8 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/list.h"
+
+#define SINK_SETTLE_MS 200
 
 struct sink;
 
@@ -44,24 +50,31 @@ struct sink {
     bool fin_seen;            /* the peer sends no more, and is not watched for it */
     bool fin_ends;            /* the owner's wish: a FIN asks us to end, see sink_new() */
     bool ending;              /* that has happened: the line under way is finished */
+    bool settling;            /* see sink_settle() */
+    bool doubted;             /* said FIN, and was written to so lately that it may be gone */
     bool waiting;             /* for writable, or for the retry */
     const char *trouble;      /* why a file refuses for now, or NULL */
     const char *dead;         /* why it will never take a byte again, or NULL */
     int64_t stalled_since_ms; /* monotonic: the last byte taken, or the start of waiting */
-    uint64_t written;         /* bytes */
+    uint64_t written;         /* bytes ... */
+    uint64_t counted;         /* ... how many of them in bytes_written ... */
     uint64_t taken;           /* ... how many of them the peer had, as last looked at ... */
     int queued;               /* ... what waited in the socket ... */
     int64_t taken_ms;         /* ... and when it last took any, or had all */
     bool discarding;          /* slow = discard: is given nothing until it reads again */
-    uint64_t *bytes_written;  /* the owner's counter */
+    uint64_t *bytes_written;  /* the owner's counter; after a FIN: of what has arrived */
+    uint64_t since;           /* the owner's */
     sink_gone *gone;
     void *owner;
 };
 
 /* `fd` belongs to the sink from now on. `name` is copied. Where `fin_ends` is set afterwards, a
- * FIN is taken as the peer's wish to stop: the line under way is finished, then it is gone. */
+ * FIN is taken as the peer's wish to stop: the line under way is finished, then it is gone. One
+ * that comes while it settles is no such wish: who is about to stop does not begin to read. */
 struct sink *sink_new(struct event_base *base, int fd, const char *name, uint64_t *bytes_written,
                       sink_gone *gone, void *owner);
+/* Nothing is written for SINK_SETTLE_MS from now on. */
+void sink_settle(struct sink *s);
 /* Closes; forgets what is pending. */
 void sink_free(struct sink *s);
 
@@ -75,12 +88,25 @@ static inline size_t sink_unwritten(const struct sink *s)
     return buf_length(&s->pending) - s->sent;
 }
 
-/* Appends the results that are not wholly written to `to`. */
+/* It was not given everything yet, or may turn out not to have been there. */
+static inline bool sink_waits(const struct sink *s)
+{
+    return sink_unwritten(s) > 0 || s->doubted;
+}
+
+/* Appends the results that are not wholly written (after a FIN: that have not wholly arrived)
+ * to `to`. */
 void sink_keep(const struct sink *s, struct buf *to);
 
-/* A file: what is pending, and all that follows, goes to `fd`, behind `first`, of which
- * `header_bytes` are no results. */
-void sink_restart(struct sink *s, int fd, struct bytes first, size_t header_bytes);
+/* What it was written after a FIN and did not take yet, it shall not get any more: the next one
+ * does. */
+void sink_drop(struct sink *s);
+
+/* How many results are not wholly written, whatever was said. */
+uint64_t sink_rows(const struct sink *s);
+
+/* Of one that settles: whole results that come before all others that it was given. */
+void sink_precede(struct sink *s, struct bytes rows);
 
 /* Once a second: finds out whether a peer has taken nothing of what is there for it for
  * `dead_after_ms` (0: that is no matter), or whether one that said FIN has gone altogether

@@ -18,4 +18,8 @@ void socket_keepalive(int fd, int64_t ms);
 /* Rows are sent at once. */
 void socket_for_rows(int fd);
 
+/* Breaks the connection now (TCP: connect(2) to AF_UNSPEC): what lies in the socket is not sent
+ * any more. It is still to be closed. */
+void socket_reset(int fd);
+
 #endif

@@ -1,5 +1,6 @@
 """Subscribers: many, late, absent, slow, gone. Results are pulled by them; reading goes on."""
 
+import contextlib
 import json
 import resource
 import signal
@@ -49,6 +50,12 @@ def wait_stuck(daemon, seconds=10):
             seen[:] = now, time.monotonic()
         return now > 0 and time.monotonic() - seen[1] > 0.5
     wait_until(stuck, seconds, "output that stands still", daemon.log_text)
+
+
+def send_what_goes(feeder, data):
+    """For a sender that a stop cuts off."""
+    with contextlib.suppress(OSError):
+        feeder.send(data)
 
 
 # Who gets what.

@@ -3,16 +3,22 @@
 Rules: semantics.md, sections 1, 5 (batch) and 7.
 """
 
+import contextlib
+import fcntl
 import os
 import random
+import signal
+import socket
 import subprocess
 import threading
+import time
 
 import pytest
 
 from joind import BINARY, PATIENCE, Subscriber, clean_env, config, parse_csv, run
 
 RECORDS = 1500
+F_SETPIPE_SZ = 1031     # Linux: fcntl.h
 
 MATCHES = {
     "tumbling": {"match": "tumbling", "size": "1s"},
@@ -44,7 +50,7 @@ def configuration(match, kind="full", **sections):
                           **sections.get(name, {})}
     return config(join={"type": kind, "time": "event", "grace": "200ms", **MATCHES[match]},
                   late={"file": "late.csv"}, process={"hash_seed": "7"},
-                  http=None, rejects=None, **sections)
+                  http=None, **{"rejects": None, **sections})
 
 
 @pytest.fixture
@@ -162,6 +168,75 @@ def test_a_replay_of_an_empty_file_ends(folder):
     (folder / "right.csv").write_bytes(b"")
     out, late = replay(folder, "tumbling", kind="left")
     assert out.count(b"\n") + len(late) == RECORDS
+
+
+# A stop while rows of one side wait for the other: what is read meanwhile must not harm them.
+
+def both_ends(path, size):
+    """A FIFO that has a writer from the start: its descriptor."""
+    os.mkfifo(path)
+    fd = os.open(path, os.O_RDWR)
+    fcntl.fcntl(fd, F_SETPIPE_SZ, size)
+    return fd
+
+
+def only_writer(path, both):
+    fd = os.open(path, os.O_WRONLY)
+    os.close(both)
+    return fd
+
+
+def fill(writer, data):
+    """Writes until nothing more goes in for a while. Returns how much did."""
+    os.set_blocking(writer, False)
+    at, last = 0, time.monotonic()
+    while at < len(data) and time.monotonic() < last + 0.3:
+        with contextlib.suppress(BlockingIOError):
+            at += os.write(writer, data[at:at + 60000])
+            last = time.monotonic()
+    os.set_blocking(writer, True)
+    return at
+
+
+@pytest.mark.parametrize("ends", [True, False], ids=["ends", "cut"])
+@pytest.mark.parametrize("width", [20, 2000])
+@pytest.mark.parametrize("kind", ["fifo", "socket"])
+def test_a_stop_while_rows_wait_for_the_other_side_keeps_them(joind, tmp_path, kind, width, ends):
+    left = b"".join(b"%06d,%s,%d\n" % (n, b"v" * width, 1700000000000 + n)
+                    for n in range(8000000 // width // 4))
+    paths = {side: tmp_path / f"{side}.fifo" for side in ("left", "right")}
+    both = {side: both_ends(path, 1 << 20) for side, path in paths.items()}
+    writer, its = (end.detach() for end in socket.socketpair())
+    daemon = joind(text=configuration("tumbling", rejects={"file": "rejects.csv"},
+                                      left={"file": "left.fifo" if kind == "fifo" else "-"},
+                                      right={"file": "right.fifo"}), stdin=its)
+    os.close(its)
+    if kind == "fifo":
+        os.close(writer)
+        writer = only_writer(paths["left"], both["left"])
+    other = only_writer(paths["right"], both["right"])
+    os.write(other, b"1,w,1700000000005\n")
+    written = fill(writer, left)
+    assert 60000 < written < len(left)
+
+    daemon.signal(signal.SIGTERM)
+    daemon.wait_log("stopping")
+    if ends:
+        os.close(other)
+        end = left.index(b"\n", written) + 1
+        os.write(writer, left[written:end])
+        os.close(writer)
+    else:
+        end = left.rindex(b"\n", 0, written) + 1
+    daemon.wait_exit(expect=0)
+    rows = (tmp_path / "out.csv").read_bytes().splitlines()
+    assert sorted(rows) == sorted([row + b",,," for row in left[:end].splitlines()] +
+                                  [b",,,1,w,1700000000005"])
+    torn = left[end:written] if not ends else b""
+    assert [row[4] for row in daemon.rejects()] == ([torn] if torn else [])
+    if not ends:
+        os.close(other)
+        os.close(writer)
 
 
 def test_max_ahead_does_not_look_at_files(folder):

@@ -241,11 +241,11 @@ def test_crlf_of_nc_and_ncat_is_taken_off(joind, shippers):
 
 
 def test_status_0_of_nc_says_that_everything_arrived(joind, shippers):
-    """It waits until joind has read everything and closed, also where joind is held back: here by a
-    result that nobody takes."""
+    """It waits until joind has read everything and closed, also where joind is held back: here by
+    results that nobody takes."""
     daemon = shipped(joind, "lines.ini")
     feed(shippers.folder, "nc-to-joind.sh", b"P,o-0\n", port=daemon.port("right"))
-    orders = b"".join(b"o-%d,1,1\n" % n for n in range(100000))
+    orders = b"o-0,1,1\n" * 100000
     process = client(shippers.folder, "nc-to-joind.sh", port=daemon.port("left"))
     threading.Thread(target=lambda: (process.stdin.write(orders), process.stdin.close())).start()
     wait_until(lambda: daemon.books("left")["received"] > 0, 10, "the first lines")

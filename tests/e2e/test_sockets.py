@@ -32,12 +32,13 @@ def refuses(joind, expect=1, **changes):
     return daemon.log_text()
 
 
-def refuses_without_rights(**changes):
+def refuses_without_rights(prepare=lambda folder: None, **changes):
     """A start by a user who may read a folder and write nothing: what the log says of it."""
     with tempfile.TemporaryDirectory() as name:     # pytest's folders are closed to others
         folder = pathlib.Path(name)
         shutil.copy(BINARY, folder / "joind")
         (folder / "t.ini").write_text(config(rejects=None, **changes))
+        made = prepare(folder)
         folder.chmod(0o555)
         other = []
         if os.geteuid() == 0:
@@ -45,6 +46,7 @@ def refuses_without_rights(**changes):
         done = subprocess.run([*other, folder / "joind", folder / "t.ini"], capture_output=True,
                               env=clean_env(), timeout=20 * PATIENCE)
         folder.chmod(0o755)
+        del made
     assert done.returncode == 1
     return done.stderr.decode()
 
@@ -175,6 +177,32 @@ def test_the_longest_path_can_be_had(joind):
 def test_a_folder_without_the_right_to_write_is_told():
     log = refuses_without_rights(left={"listen": "unix:left.sock"})
     assert "unix:left.sock: Permission denied" in log and "may not make files" in log
+
+
+@pytest.mark.parametrize("mode, living, says", [
+    (0o600, True, "a socket is there that this user may not use"),
+    (0o600, False, "a socket is there that this user may not use"),
+    (0o666, True, "another program has this socket"),
+    (0o666, False, "an old socket is there, and this user may not remove it"),
+])
+def test_only_what_can_be_told_of_another_user_s_socket_is_told(mode, living, says):
+    """Who may not connect cannot know whether somebody listens."""
+    if os.geteuid() != 0 and mode == 0o600:
+        pytest.skip("needs a second user")
+
+    def prepare(folder):
+        other = socket.socket(socket.AF_UNIX)
+        other.bind(str(folder / "left.sock"))
+        other.listen()
+        os.chmod(folder / "left.sock", mode)
+        if living:
+            return other
+        other.close()
+        return None
+
+    log = refuses_without_rights(prepare, left={"listen": "unix:left.sock"})
+    assert f"left: cannot listen on unix:left.sock: " in log and says in log, log
+    assert ("in use" in log) == (mode == 0o666 and living)
 
 
 def test_a_socket_file_that_is_not_ours_any_more_stays(joind, tmp_path):

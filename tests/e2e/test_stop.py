@@ -10,7 +10,8 @@ import time
 
 import pytest
 
-from joind import PATIENCE, Subscriber, readable, wait_until
+from joind import PATIENCE, Joind, Subscriber, config, readable, wait_until
+from test_connect import peer  # noqa: F401 pylint: disable=unused-import
 
 
 class Pressing(threading.Thread):
@@ -169,6 +170,64 @@ def test_a_second_signal_ends_it_at_once_with_1(joind):
     assert time.monotonic() - started < 1 * PATIENCE
 
 
+def given_up(daemon):
+    """What the log says was lost: results, held records of both sides, rows in buffers."""
+    patterns = (r"output: stopped with (\d+) results unwritten",
+                r"output: stopped with (\d+) left and (\d+) right records undecided",
+                r"(?:output|late|rejects): stopped with (\d+) rows in its buffers")
+    found = [[int(number) for match in map(re.compile(pattern).search, daemon.log) if match
+              for number in match.groups()] for pattern in patterns]
+    return tuple(found)
+
+
+def test_a_second_signal_counts_what_is_held_and_what_was_not_taken(joind):
+    daemon = joind(rejects={"listen": "127.0.0.1:0", "absent": "wait"}, join={"type": "inner"})
+    daemon.send("right", b"1,x\n")
+    feeder = daemon.connect("left")
+    feeder.send(b"2,a\n3,b\n4,c\nbad\nworse\n")
+    daemon.wait_books("left", received=5)
+    daemon.signal(signal.SIGTERM)
+    feeder.read_end()
+    daemon.signal(signal.SIGTERM)
+    daemon.wait_exit(expect=1)
+    assert given_up(daemon) == ([], [3, 1], [2])
+
+
+def test_a_second_signal_counts_the_results_that_nobody_takes(joind):
+    daemon = joind(join={"type": "left"})
+    daemon.send("left", b"".join(b"%d,a\n" % n for n in range(1000)))
+    daemon.signal(signal.SIGTERM)
+    daemon.wait_log("stopping")
+    daemon.signal(signal.SIGTERM)
+    daemon.wait_exit(expect=1)
+    assert given_up(daemon) == ([1000], [], [])
+
+
+def test_a_second_signal_with_nothing_at_hand_has_nothing_to_tell(joind):
+    daemon = joind()
+    feeder = daemon.connect("left")
+    daemon.signal(signal.SIGTERM)
+    feeder.read_end()
+    daemon.signal(signal.SIGTERM)
+    daemon.wait_exit(expect=1)
+    assert given_up(daemon) == ([], [], [])
+
+
+def test_a_second_signal_is_heard_at_once_however_many_results_are_to_come(joind):
+    """36 million pairs: they are not all counted."""
+    daemon = joind()
+    for side in ("left", "right"):
+        daemon.send(side, b"".join(b"hot,%d\n" % n for n in range(6000)))
+    daemon.signal(signal.SIGTERM)
+    daemon.wait_log("stopping")
+    started = time.monotonic()
+    daemon.signal(signal.SIGTERM)
+    daemon.wait_exit(expect=1)
+    assert time.monotonic() - started < 2 * PATIENCE
+    assert daemon.log_matches(r"stopped with more than \d+ results")
+    assert 0 < given_up(daemon)[1][0] < 6000
+
+
 def test_a_stop_without_anything_to_do_is_quick(joind):
     daemon = joind()
     subscriber = daemon.subscribe()
@@ -258,6 +317,37 @@ def test_hup_says_when_the_configuration_has_changed(joind):
     assert daemon.books("left")["held"] == 1
 
 
+def test_a_configuration_that_came_through_a_pipe_is_not_waited_for_at_hup(tmp_path):
+    daemon = Joind(tmp_path, config())
+    daemon.ini.unlink()
+    os.mkfifo(daemon.ini)
+    writer = threading.Thread(target=lambda: daemon.ini.write_text(config()), daemon=True)
+    writer.start()
+    try:
+        daemon.start()
+        writer.join(10)
+        daemon.signal(signal.SIGHUP)
+        daemon.wait_log("reloaded")
+        assert daemon.http("/healthz")[0] == 200
+        assert not daemon.log_matches("restart")
+        daemon.stop(expect=0)
+    finally:
+        daemon.clean_up()
+
+
+@pytest.mark.parametrize("kind", ["fifo", "folder", "socket", "nothing"])
+def test_what_took_the_configuration_s_place_is_no_trouble_at_hup(joind, kind):
+    daemon = joind()
+    daemon.ini.unlink()
+    with socket.socket(socket.AF_UNIX) as other:
+        {"fifo": lambda: os.mkfifo(daemon.ini), "folder": daemon.ini.mkdir, "nothing": int,
+         "socket": lambda: other.bind(str(daemon.ini))}[kind]()
+        daemon.signal(signal.SIGHUP)
+        daemon.wait_log("reloaded")
+        assert daemon.healthz()[0] == 200
+        daemon.stop(expect=0)
+
+
 def test_usr1_writes_the_status_to_the_log(joind):
     daemon = joind()
     daemon.send("left", b"1,a\n2,b\n3,c\n")
@@ -275,5 +365,49 @@ def test_a_standard_output_that_is_gone_is_said_and_not_a_silent_death(joind):
     os.close(reader)
     daemon.send("left", b"1,a\n")
     daemon.wait_log("output|standard output|EPIPE|[Bb]roken pipe", seconds=5)
-    if not daemon.is_running():
-        daemon.wait_exit(expect=1)
+    daemon.wait_exit(expect=1)
+    assert given_up(daemon) == ([], [], [1])
+
+
+def test_what_the_end_of_a_pipe_s_reader_costs_is_counted(joind):
+    """Without it there is no use in going on, whatever is held and goes elsewhere."""
+    reader, writer = os.pipe()
+    daemon = joind(join={"type": "left"}, rejects={"file": "-"}, stdout=writer,
+                   output={"file": "out.csv"})
+    os.close(writer)
+    feeder = daemon.connect("left")
+    feeder.send(b"".join(b"%d,a\n" % n for n in range(10000)))
+    daemon.wait_books("left", received=10000)
+    os.close(reader)
+    feeder.send(b"bad\n")
+    daemon.wait_exit(expect=1)
+    assert given_up(daemon) == ([], [10000, 0], [1])
+
+
+def test_what_a_full_pipe_held_back_is_counted_when_its_reader_ends(joind):
+    count = 20000
+    reader, writer = os.pipe()
+    daemon = joind(join={"match": "latest", "type": "left", "size": None}, output={"file": "-"},
+                   stdout=writer)
+    os.close(writer)
+    feeder = daemon.connect("left")
+    feeder.send(b"".join(b"%d,%090d\n" % (n, n) for n in range(count)))
+    wait_until(lambda: daemon.metric("joind_input_paused", side="left"), 10, "a full pipe")
+    received = daemon.books("left")["received"]
+    os.close(reader)
+    daemon.wait_exit(expect=1)
+    results, _, rows = given_up(daemon)
+    assert results[0] > 0 and rows[0] > 1000, "not yet made, and made"
+    assert results[0] + rows[0] <= received
+
+
+def test_an_input_that_fails_ends_it_and_what_was_held_is_counted(joind, peer):  # noqa: F811
+    """A batch's connection that breaks: who knows what is missing."""
+    sender = peer()
+    daemon = joind(right={"connect": sender.text}, join={"match": "batch", "size": None})
+    connection = sender.accept()
+    connection.socket.sendall(b"1,x\n2,y\n")
+    daemon.wait_books("right", received=2)
+    connection.reset()
+    daemon.wait_exit(expect=1)
+    assert given_up(daemon) == ([], [0, 2], [])

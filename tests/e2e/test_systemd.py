@@ -275,6 +275,17 @@ def test_two_sockets_of_one_name_end_the_start(joind, units):
     assert "2 sockets were passed by the name left" in refuses(joind, made, **passed("left"))
 
 
+@pytest.mark.parametrize("ends", [("left", "right"), ("left", "output"), ("left", "http"),
+                                  ("output", "rejects")], ids="-".join)
+def test_one_socket_under_two_names_ends_the_start(joind, units, ends):
+    """Each of the two would get some of the connections."""
+    made = units(one=ANY, between=ANY)
+    made.sockets.append(("other", made.sockets[0][1]))
+    sections = {ends[0]: {"listen": "systemd:one"}, ends[1]: {"listen": "systemd:other"}}
+    log = refuses(joind, made, **sections)
+    assert re.search("names (one and other|other and one) is one and the same socket", log), log
+
+
 @pytest.mark.parametrize("kind", ["datagrams", "connected"])
 def test_what_is_no_listening_stream_socket_ends_the_start(joind, units, kind):
     made = units()

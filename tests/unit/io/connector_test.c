@@ -13,7 +13,7 @@ static struct connector connector(enum connector_step step, int64_t for_ms, cons
         .endpoint = &endpoint,
         .section = "output",
         .step = step,
-        .since_ms = clock_mono().ms - for_ms,
+        .down_ms = clock_mono().ms - for_ms,
     };
 
     strcpy(c.trouble, trouble);
@@ -26,21 +26,26 @@ static void a_minute_without_a_connection_is_trouble(void **state)
         const char *row;
         enum connector_step step;
         int64_t for_ms;
-        bool trouble;
+        bool trouble, flaps;
     } rows[] = {
-        {"connected for an hour", CONNECTOR_CONNECTED, 3600000, false},
-        {"not started", CONNECTOR_STOPPED, 3600000, false},
-        {"just gone", CONNECTOR_RESTING, 0, false},
-        {"not yet a minute", CONNECTOR_RESTING, CONNECTOR_TROUBLE_MS - 5000, false},
-        {"a minute", CONNECTOR_RESTING, CONNECTOR_TROUBLE_MS, true},
-        {"its address is asked for", CONNECTOR_RESOLVING, CONNECTOR_TROUBLE_MS, true},
-        {"the next attempt is under way", CONNECTOR_CONNECTING, CONNECTOR_TROUBLE_MS, true},
+        {"connected for an hour", CONNECTOR_CONNECTED, 3600000, false, false},
+        {"not started", CONNECTOR_STOPPED, 3600000, false, false},
+        {"just gone", CONNECTOR_RESTING, 0, false, false},
+        {"not yet a minute", CONNECTOR_RESTING, CONNECTOR_TROUBLE_MS - 5000, false, false},
+        {"a minute", CONNECTOR_RESTING, CONNECTOR_TROUBLE_MS, true, false},
+        {"its address is asked for", CONNECTOR_RESOLVING, CONNECTOR_TROUBLE_MS, true, false},
+        {"the next attempt is under way", CONNECTOR_CONNECTING, CONNECTOR_TROUBLE_MS, true, false},
+        {"connected, but the last one ended at once", CONNECTOR_CONNECTED, CONNECTOR_TROUBLE_MS,
+         true, true},
+        {"the same, not yet a minute", CONNECTOR_CONNECTED, CONNECTOR_TROUBLE_MS - 5000, false,
+         true},
     };
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct connector c = connector(rows[i].step, rows[i].for_ms, "Connection refused");
         struct buf reason = BUF_EMPTY;
+        c.flaps = rows[i].flaps;
         assert_row(connector_trouble(&c, &reason) == rows[i].trouble, rows[i].row);
         assert_row((buf_length(&reason) > 0) == rows[i].trouble, rows[i].row);
         buf_done(&reason);

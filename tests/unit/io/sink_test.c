@@ -231,6 +231,115 @@ static void who_has_all_is_never_dead(void **state)
     pair_done(&p);
 }
 
+/* Until it has settled; some rows are put meanwhile. */
+static void settle(struct pair *p)
+{
+    sink_settle(p->sink);
+    sink_put(p->sink, BYTES_LIT("head\n1,a\n"), 5);
+    sink_put(p->sink, BYTES_LIT("2,a\n"), 0);
+}
+
+static void wait_settled(struct pair *p)
+{
+    while (p->sink != NULL && p->sink->settling)
+        event_base_loop(p->base, EVLOOP_ONCE);
+}
+
+static void nothing_is_written_before_a_new_one_has_settled(void **state)
+{
+    struct pair p;
+
+    (void)state;
+    pair_init(&p);
+    settle(&p);
+    turn(&p);
+    assert_true(take(&p));
+    assert_int_equal(buf_length(&p.taken), 0);
+    wait_settled(&p);
+    assert_true(take(&p));
+    assert_text(buf_data(&p.taken), buf_length(&p.taken), "head\n1,a\n2,a\n");
+    assert_int_equal(p.bytes_written, 13);
+    pair_done(&p);
+}
+
+static void who_closes_while_it_settles_leaves_all_rows_to_the_next(void **state)
+{
+    struct pair p;
+
+    (void)state;
+    pair_init(&p);
+    settle(&p);
+    close(p.reader);
+    p.reader = -1;
+    turn(&p);
+    assert_int_equal(p.gone, 1);
+    assert_text(buf_data(&p.kept), buf_length(&p.kept), "1,a\n2,a\n");
+    assert_int_equal(p.bytes_written, 0);
+    pair_done(&p);
+}
+
+static void a_fin_while_it_settles_ends_nothing(void **state)
+{
+    struct pair p;
+
+    (void)state;
+    pair_init(&p);
+    p.sink->fin_ends = true;
+    settle(&p);
+    shutdown(p.reader, SHUT_WR);
+    turn(&p);
+    assert_int_equal(p.gone, 0);
+    wait_settled(&p);
+    sink_put(p.sink, BYTES_LIT("3,a\n"), 0);
+    assert_int_equal(p.gone, 0);
+    assert_true(take(&p));
+    assert_text(buf_data(&p.taken), buf_length(&p.taken), "head\n1,a\n2,a\n3,a\n");
+    pair_done(&p);
+}
+
+static void what_precedes_comes_behind_the_header(void **state)
+{
+    struct pair p;
+
+    (void)state;
+    pair_init(&p);
+    settle(&p);
+    sink_precede(p.sink, BYTES_LIT("0,a\n"));
+    wait_settled(&p);
+    assert_true(take(&p));
+    assert_text(buf_data(&p.taken), buf_length(&p.taken), "head\n0,a\n1,a\n2,a\n");
+    pair_done(&p);
+}
+
+static void only_results_that_are_not_wholly_written_count(void **state)
+{
+    static const struct {
+        const char *pending;
+        size_t header_left, sent;
+        uint64_t rows;
+    } rows[] = {
+        {"", 0, 0, 0},
+        {"1,a\n2,a\n", 0, 0, 2},
+        {"1,a\n2,a\n", 0, 3, 2},
+        {"1,a\n2,a\n", 0, 4, 1},
+        {"1,a\n2,a\n", 0, 7, 1},
+        {"1,a\n2,a\n", 0, 8, 0},
+        {"head\n1,a\n2,a\n", 5, 0, 2},
+        {"head\n1,a\n2,a\n", 5, 3, 2},
+        {"head\n1,a\n2,a\n", 5, 9, 1},
+        {"1,\"a\n\"\n2,a\n", 0, 5, 2},
+        {"1,\"a\n\"\n2,a\n", 0, 7, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct sink s = {.header_left = rows[i].header_left, .sent = rows[i].sent, .quoted = true};
+        buf_append_text(&s.pending, rows[i].pending);
+        assert_int_equal(sink_rows(&s), rows[i].rows);
+        buf_done(&s.pending);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +350,11 @@ int main(void)
         cmocka_unit_test(that_a_reader_reads_shows_before_there_is_room),
         cmocka_unit_test(who_takes_nothing_of_what_waits_is_dead_after_a_time),
         cmocka_unit_test(who_has_all_is_never_dead),
+        cmocka_unit_test(nothing_is_written_before_a_new_one_has_settled),
+        cmocka_unit_test(who_closes_while_it_settles_leaves_all_rows_to_the_next),
+        cmocka_unit_test(a_fin_while_it_settles_ends_nothing),
+        cmocka_unit_test(what_precedes_comes_behind_the_header),
+        cmocka_unit_test(only_results_that_are_not_wholly_written_count),
     };
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);
