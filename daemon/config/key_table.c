@@ -67,7 +67,7 @@ static const struct key_word slow_words[] = {
 static const struct key_word thread_words[] = {
     {"auto", 0, false},
     {"1", 1, false},
-    {"2", 2, true},
+    {"2", 2, false},
     {NULL, 0, false},
 };
 
@@ -572,7 +572,8 @@ const struct key keys[] = {
      .preset = "auto",
      .words = thread_words,
      AT_CONFIG(threads),
-     .help = "How many threads join. (2 is not in this version.)"},
+     .help = "How many threads do the work. A second one fires windows and formats results; it "
+             "is of use to tumbling windows without grace. auto: 2 where there are two cores."},
     {.name = "hash_seed",
      .sections = IN(PROCESS),
      .type = KEY_SEED,
