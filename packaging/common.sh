@@ -9,7 +9,7 @@ build_packages=(gcc libc6-dev meson ninja-build pkg-config libunistring-dev
 # `telnet` is the name of an empty package that brings inetutils-telnet.
 demo_packages=(netcat-openbsd inetutils-telnet curl)
 test_packages=(clang libclang-rt-14-dev llvm clang-format libcmocka-dev libjansson-dev
-    python3 python3-pytest strace procps binutils gcovr)
+    python3 python3-pytest python3-pytest-xdist strace procps binutils gcovr valgrind mawk man-db groff-base mandoc)
 
 say()
 {

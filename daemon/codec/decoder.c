@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "codec/envelope.h"
 #include "codec/framer.h"
 #include "codec/json_rows.h"
+#include "codec/octets.h"
 #include "codec/reason.h"
 #include "codec/rows.h"
 
@@ -22,12 +24,14 @@ enum phase {
 /* What changes as bytes go by, so that it can be put back. */
 struct position {
     enum phase phase;
-    struct framer framer;
+    struct framer framer; /* framing = line */
+    struct octets octets; /* the others */
 };
 
 struct decoder {
     const struct input_format *format;
     struct rows rows;
+    bool plain;              /* nothing but lines of CSV: many can be taken in one walk */
     struct json *json;       /* owned; NULL: records are CSV */
     struct buf header_fault; /* a sentence, with a NUL behind it */
     struct position position;
@@ -45,7 +49,10 @@ struct decoder *decoder_new(const struct input_format *f)
         d->json = json_new(f->paths);
     buf_init(&d->header_fault);
     d->position.phase = PHASE_START;
+    d->plain = f->kind == INPUT_CSV && f->framing == FRAMING_LINE && f->envelope == ENVELOPE_NONE;
     framer_init(&d->position.framer, f->max_line, f->multiline, f->delimiter);
+    octets_init(&d->position.octets, f->max_line, f->framing == FRAMING_AUTO, f->multiline,
+                f->delimiter);
     d->before = d->position;
     return d;
 }
@@ -96,12 +103,18 @@ static bool read_names(struct decoder *d, struct bytes line, struct buf *scratch
 
 static bool read_header(struct decoder *d, struct batch *b, const struct frame *f)
 {
+    struct bytes message;
     bool ok = false;
 
     buf_clear(&d->header_fault);
     if (f->kind == FRAME_TOO_LONG)
         buf_printf(&d->header_fault, "the header is longer than max_line (%zu bytes)",
                    d->format->max_line);
+    else if (f->kind == FRAME_BAD_COUNT)
+        buf_append_text(&d->header_fault, "the header has no octet count");
+    else if (f->kind == FRAME_UNWRAPPED)
+        buf_printf(&d->header_fault, "the header has no syslog envelope: %s",
+                   envelope_open(f->line, &message));
     else
         ok = read_names(d, f->line, &b->scratch);
     buf_clear(&b->scratch);
@@ -111,22 +124,45 @@ static bool read_header(struct decoder *d, struct batch *b, const struct frame *
 
 /* --- frames --- */
 
-/* A frame that is no record. */
-static void reject_frame(struct decoder *d, struct batch *b, const struct frame *f)
+/* Says why a frame is no record. */
+static enum reject judge_frame(struct decoder *d, const struct frame *f)
 {
+    struct buf *sentence = &d->rows.sentence;
+    struct bytes message;
     enum reject why;
 
-    if (f->kind == FRAME_TOO_LONG) {
-        why = REJECT_TOO_LONG;
-        buf_printf(&d->rows.sentence, "longer than max_line (%zu bytes)", d->format->max_line);
-    } else if (f->kind == FRAME_UNFINISHED) {
-        why = REJECT_UNFINISHED;
-        buf_append_text(&d->rows.sentence, "the connection broke within this line");
-    } else if ((why = rows_judge_bytes(&d->rows, f->line)) == REJECT_NONE) {
-        why = REJECT_QUOTE;
-        reason_quotes(&d->rows.sentence, f->line, d->format->delimiter);
+    switch (f->kind) {
+    case FRAME_TOO_LONG:
+        buf_printf(sentence, "longer than max_line (%zu bytes)", d->format->max_line);
+        return REJECT_TOO_LONG;
+    case FRAME_UNFINISHED:
+        buf_append_text(sentence, d->format->framing == FRAMING_LINE
+                                      ? "the connection broke within this line"
+                                      : "the connection ended within this record");
+        return REJECT_UNFINISHED;
+    case FRAME_BAD_COUNT:
+        reason_count(sentence, f->line);
+        return REJECT_FRAMING;
+    case FRAME_BAD_QUOTES:
+    case FRAME_UNWRAPPED:
+    case FRAME_RECORD:
+    case FRAME_NONE:
+        break;
     }
-    rows_reject(&d->rows, b, f->line, f->next, why);
+    why = rows_judge_bytes(&d->rows, f->line);
+    if (why != REJECT_NONE)
+        return why;
+    if (f->kind == FRAME_UNWRAPPED) {
+        buf_printf(sentence, "no syslog header: %s", envelope_open(f->line, &message));
+        return REJECT_ENVELOPE;
+    }
+    reason_quotes(sentence, f->line, d->format->delimiter);
+    return REJECT_QUOTE;
+}
+
+static void reject_frame(struct decoder *d, struct batch *b, const struct frame *f)
+{
+    rows_reject(&d->rows, b, f->line, f->next, judge_frame(d, f));
 }
 
 static void reject_by_header(struct decoder *d, struct batch *b, const struct frame *f)
@@ -166,18 +202,40 @@ static bool take_frame(struct decoder *d, struct batch *b, const struct frame *f
     return true;
 }
 
+/* Takes the header of syslog off. Its message may be empty, and is nothing then. */
+static void unwrap(struct frame *f)
+{
+    struct bytes message;
+
+    if (envelope_open(f->line, &message) == NULL)
+        f->line = message;
+    else
+        f->kind = FRAME_UNWRAPPED;
+}
+
+static struct frame next_frame(struct decoder *d, const struct input *in, size_t at)
+{
+    struct position *p = &d->position;
+    struct frame f = d->format->framing == FRAMING_LINE ? framer_next(&p->framer, in, at)
+                                                        : octets_next(&p->octets, in, at);
+
+    if (f.kind == FRAME_RECORD && d->format->envelope == ENVELOPE_SYSLOG)
+        unwrap(&f);
+    return f;
+}
+
 /* False: nothing more to take now, or the batch is full. */
 static bool take_more(struct decoder *d, struct batch *b, const struct input *in, size_t *at)
 {
     struct position *p = &d->position;
     struct frame f;
 
-    if (p->phase == PHASE_RECORDS && d->json == NULL && !framer_within_record(&p->framer))
+    if (d->plain && p->phase == PHASE_RECORDS && !framer_within_record(&p->framer))
         *at = rows_take_plain(&d->rows, b, in->bytes, in->n, *at);
     if (b->count == BATCH_ROWS)
         return false;
-    f = framer_next(&p->framer, in, *at);
-    if (f.kind != FRAME_NONE && !take_frame(d, b, &f))
+    f = next_frame(d, in, *at);
+    if (f.kind != FRAME_NONE && f.line.n > 0 && !take_frame(d, b, &f))
         return false;
     *at = f.next;
     return f.kind != FRAME_NONE;
@@ -227,5 +285,6 @@ size_t decoder_rewind(struct decoder *d, const struct batch *b, size_t taken)
     /* What changes a position otherwise (a header, an over-long line) comes before
      * the first row of a batch or with its last one. */
     framer_forget(&d->position.framer);
+    octets_forget(&d->position.octets);
     return b->rows[taken - 1].consumed;
 }

@@ -69,6 +69,13 @@ static struct frame too_long(const struct input *in, const char *start, struct l
     return frame_of(in, FRAME_TOO_LONG, start, line.end, line.next);
 }
 
+/* What is not whole is not given. */
+static struct frame leave(struct framer *f, const struct input *in)
+{
+    framer_forget(f);
+    return nothing(in, in->bytes + in->n);
+}
+
 /* --- records of several lines --- */
 
 static struct frame first_line_alone(struct framer *f, const struct input *in, const char *start)
@@ -88,7 +95,11 @@ static struct frame wait_for_line(struct framer *f, const struct input *in, cons
 {
     size_t length = in->n - (size_t)(start - in->bytes);
 
-    if (in->end != INPUT_GOES_ON || length > f->max_line + 1) /* + 1: may be the CR of its end */
+    if (length > f->max_line + 1) /* + 1: may be the CR of its end */
+        return first_line_alone(f, in, start);
+    if (in->end == INPUT_LEFT)
+        return leave(f, in);
+    if (in->end != INPUT_GOES_ON)
         return first_line_alone(f, in, start);
     f->searched = length;
     f->open = (size_t)(line_start - start);
@@ -138,6 +149,8 @@ static struct frame unfinished_line(struct framer *f, const struct input *in, co
         f->searched = length;
         return nothing(in, start);
     }
+    if (in->end == INPUT_LEFT)
+        return leave(f, in);
     framer_forget(f);
     if (rest.end == start)
         return nothing(in, end);
@@ -146,24 +159,24 @@ static struct frame unfinished_line(struct framer *f, const struct input *in, co
     return frame_of(in, FRAME_UNFINISHED, start, rest.end, end);
 }
 
-/* Passes over the rest of an over-long line. */
-static const char *discard(struct framer *f, const struct input *in, const char *from)
+size_t framer_pass_rest(struct framer *f, const struct input *in, size_t at)
 {
-    const char *lf = find('\n', from, in->bytes + in->n);
+    const char *lf;
 
+    if (!f->discarding)
+        return at;
+    lf = find('\n', in->bytes + at, in->bytes + in->n);
     if (lf == NULL)
-        return in->bytes + in->n;
+        return in->n;
     f->discarding = false;
-    return lf + 1;
+    return (size_t)(lf + 1 - in->bytes);
 }
 
 struct frame framer_next(struct framer *f, const struct input *in, size_t at)
 {
-    const char *start = in->bytes + at;
+    const char *start = in->bytes + framer_pass_rest(f, in, at);
     struct line line;
 
-    if (f->discarding)
-        start = discard(f, in, start);
     if (f->discarding)
         return nothing(in, start);
     if (f->open > 0)

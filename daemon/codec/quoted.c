@@ -40,6 +40,25 @@ enum quoting quoted_walk(enum quoting state, struct bytes text, char delimiter, 
     return state;
 }
 
+bool quoted_bare_line_end(struct bytes record, char delimiter, size_t *ret_at)
+{
+    const char *at = record.p, *end = record.p + record.n, *lf;
+    enum quoting state = QUOTING_START;
+    size_t bad;
+
+    while ((lf = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        state = quoted_walk(state, (struct bytes){at, (size_t)(lf - at)}, delimiter, &bad);
+        if (state == QUOTING_BAD)
+            return false;
+        if (state != QUOTING_OPEN) {
+            *ret_at = (size_t)(lf - record.p);
+            return true;
+        }
+        at = lf + 1;
+    }
+    return false;
+}
+
 /* --- cutting, by libcsv --- */
 
 /* libcsv does not say whether a field was quoted; but what has been read so far

@@ -1,6 +1,7 @@
 #include "codec/reason.h"
 
 #include "base/utf8.h"
+#include "codec/octets.h"
 #include "codec/quoted.h"
 
 #define NAMES_SHOWN_MAX 80 /* bytes of a list of field names */
@@ -136,4 +137,23 @@ void reason_path(struct buf *to, const struct field *field, struct bytes name)
 void reason_utf8(struct buf *to, size_t at)
 {
     buf_printf(to, "not UTF-8, at byte %zu", at + 1);
+}
+
+void reason_count(struct buf *to, struct bytes line)
+{
+    size_t digits = 0;
+
+    while (digits < line.n && line.p[digits] >= '0' && line.p[digits] <= '9')
+        digits++;
+    if (digits == 0)
+        buf_append_text(to, "no octet count at its start");
+    else if (digits > OCTETS_COUNT_DIGITS)
+        buf_printf(to, "an octet count of more than %d digits", OCTETS_COUNT_DIGITS);
+    else
+        buf_append_text(to, "no space behind the octet count");
+}
+
+void reason_line_end(struct buf *to, size_t at)
+{
+    buf_printf(to, "a line end outside quotes, at byte %zu", at + 1);
 }

@@ -154,8 +154,16 @@ bool rows_cut(const struct rows *r, struct bytes record, struct buf *scratch,
     return true;
 }
 
+/* Framers give lines, or leave line ends in quotes only; a counted frame may hold any. */
+static bool may_hold_line_ends(const struct rows *r)
+{
+    return r->format->kind == INPUT_CSV && r->format->framing != FRAMING_LINE;
+}
+
 enum reject rows_judge_bytes(struct rows *r, struct bytes line)
 {
+    size_t at;
+
     if (has(line, '\0')) {
         reason_byte(&r->sentence, line, '\0');
         return REJECT_NUL;
@@ -163,6 +171,10 @@ enum reject rows_judge_bytes(struct rows *r, struct bytes line)
     if (has(line, '\xFF')) {
         reason_byte(&r->sentence, line, '\xFF');
         return REJECT_TELNET;
+    }
+    if (may_hold_line_ends(r) && quoted_bare_line_end(line, r->format->delimiter, &at)) {
+        reason_line_end(&r->sentence, at);
+        return REJECT_QUOTE;
     }
     return REJECT_NONE;
 }

@@ -231,6 +231,13 @@ size_t text_rows_end(struct bytes rows, bool quoted)
     return (size_t)(last - rows.p);
 }
 
+size_t text_first_row_end(struct bytes rows, bool quoted)
+{
+    const char *end = row_end(rows.p, rows.p + rows.n, quoted);
+
+    return end == NULL ? 0 : (size_t)(end - rows.p);
+}
+
 uint64_t text_rows_count(struct bytes rows, bool quoted)
 {
     const char *at = rows.p;

@@ -4,12 +4,17 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "core/expr_lexer.h"
 
 #define PORT_MAX       65535
 #define HOST_MAX_BYTES 255
+
+/* An IPv4 address is ::ffff:a.b.c.d. */
+#define V4_BITS_BEFORE 96
+static const uint8_t v4_before[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
 static bool is_digit(char c)
 {
@@ -107,6 +112,11 @@ static bool read_host(struct bytes host, struct expr_fault *ret_fault)
     return true;
 }
 
+static bool is_path(struct bytes text)
+{
+    return text.n > 0 && (text.p[0] == '/' || (text.p[0] == '.' && memchr(text.p, '/', text.n)));
+}
+
 bool address_read(struct bytes text, char **ret_host, char **ret_port, struct expr_fault *ret_fault)
 {
     struct bytes host, port;
@@ -114,6 +124,10 @@ bool address_read(struct bytes text, char **ret_host, char **ret_port, struct ex
     int number;
     char digits[8];
 
+    if (is_path(text))
+        return expr_fault_at(ret_fault, 0, "a path needs \"unix:\" before it");
+    if (memmem(text.p, text.n, "://", 3) != NULL)
+        return expr_fault_at(ret_fault, 0, "this is no URL: write HOST:PORT or [V6]:PORT");
     if (!find_port(text, &colon))
         return expr_fault_at(ret_fault, 0, "\"%.*s\" has no port: write HOST:PORT or [V6]:PORT",
                              (int)text.n, text.p);
@@ -121,6 +135,8 @@ bool address_read(struct bytes text, char **ret_host, char **ret_port, struct ex
     port = (struct bytes){text.p + colon + 1, text.n - colon - 1};
     if (!read_host(host, ret_fault))
         return false;
+    if (is_path(port))
+        return expr_fault_at(ret_fault, colon + 1, "a path needs \"unix:\" before it");
     if (!read_number(port, PORT_MAX, &number))
         return expr_fault_at(ret_fault, colon + 1, "\"%.*s\" is no port (0 to 65535)", (int)port.n,
                              port.p);
@@ -132,11 +148,49 @@ bool address_read(struct bytes text, char **ret_host, char **ret_port, struct ex
     return true;
 }
 
+/* --- which host --- */
+
+/* As bytes of IPv6. False: it is a name, or has a zone. */
+static bool number_of(const char *host, uint8_t ret[16])
+{
+    memcpy(ret, v4_before, sizeof(v4_before));
+    return inet_pton(AF_INET, host, ret + sizeof(v4_before)) == 1 ||
+           inet_pton(AF_INET6, host, ret) == 1;
+}
+
+bool hosts_same(const char *a, const char *b)
+{
+    uint8_t of_a[16], of_b[16];
+
+    if (number_of(a, of_a) && number_of(b, of_b))
+        return memcmp(of_a, of_b, sizeof(of_a)) == 0;
+    return strcasecmp(a, b) == 0;
+}
+
+/* This machine, by an address that cannot be told. */
+static bool is_any_of_ours(const char *host)
+{
+    return strcasecmp(host, "localhost") == 0 || hosts_same(host, "0.0.0.0") ||
+           hosts_same(host, "::");
+}
+
+static bool is_ours(const char *host)
+{
+    uint8_t number[16];
+
+    return is_any_of_ours(host) || hosts_same(host, "::1") ||
+           (number_of(host, number) && memcmp(number, v4_before, sizeof(v4_before)) == 0 &&
+            number[sizeof(v4_before)] == 127);
+}
+
+bool host_reaches(const char *host, const char *listening)
+{
+    if (is_any_of_ours(host) || is_any_of_ours(listening))
+        return is_ours(host) && is_ours(listening);
+    return hosts_same(host, listening);
+}
+
 /* --- networks --- */
-
-#define V4_BITS_BEFORE 96 /* an IPv4 address is ::ffff:a.b.c.d */
-
-static const uint8_t v4_before[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
 static bool is_v4(const struct network *n)
 {

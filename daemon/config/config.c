@@ -65,6 +65,10 @@ static void choose(struct reading *r)
     for (int s = 0; s < SECTIONS; s++)
         if (key_find((enum section)s, BYTES_LIT("format")) != NULL)
             c->formats[s] = choose_format(&r->settings, (enum section)s);
+    for (int s = 0; s < SIDES; s++) {
+        enum section section = side_section((enum side)s);
+        c->envelopes[section] = choose_word(&r->settings, section, "envelope");
+    }
     c->match = choose_word(&r->settings, SECTION_JOIN, "match");
     c->time = choose_word(&r->settings, SECTION_JOIN, "time");
 }
@@ -81,16 +85,34 @@ static void report_empty(struct reading *r, const struct setting *s)
         report_key(&r->report, s, "a value is missing (without the line, the default is taken)");
 }
 
+/* Can it be --set that made a key of the file useless? */
+static bool override_may_matter(const struct settings *all, enum section section)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (all->items[i].from_override &&
+            (all->items[i].section == section || all->items[i].section == SECTION_JOIN))
+            return true;
+    return false;
+}
+
+static void report_unused(struct reading *r, const struct setting *s)
+{
+    struct buf reason = BUF_EMPTY;
+
+    key_unused_reason(s->key, s->section, &r->choice, &reason);
+    if (!s->from_override && override_may_matter(&r->settings, s->section))
+        buf_printf(&reason, "; --set %s.%s= takes it away", section_name(s->section), s->key->name);
+    report_key(&r->report, s, "%s", buf_text(&reason));
+    buf_done(&reason);
+}
+
 static void read_given(struct reading *r, const struct setting *s)
 {
     const struct key *k = s->key;
-    struct buf reason = BUF_EMPTY;
     struct expr_fault fault;
 
     if (!key_used(k, s->section, &r->choice)) {
-        key_unused_reason(k, s->section, &r->choice, &reason);
-        report_key(&r->report, s, "%s", buf_text(&reason));
-        buf_done(&reason);
+        report_unused(r, s);
     } else if (k->later != NULL) {
         report_key(&r->report, s, "not in this version%s%s", k->later[0] != '\0' ? ": " : "",
                    k->later);
@@ -383,6 +405,7 @@ static void endpoint_done(struct endpoint *e)
     mem_free(e->host);
     mem_free(e->port);
     mem_free(e->path);
+    mem_free(e->passed_name);
     mem_free(e->allow);
 }
 

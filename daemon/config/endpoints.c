@@ -5,8 +5,14 @@
 #include "config/paths.h"
 #include "config/reading.h"
 #include "config/scalar.h"
+#include "core/expr_lexer.h"
 
-#define PATH_MAX_BYTES 4095 /* Linux has no longer ones */
+#define PATH_MAX_BYTES        4095 /* Linux has no longer ones */
+#define SOCKET_PATH_MAX_BYTES 107  /* of sun_path, with a NUL behind it */
+#define PASSED_NAME_MAX_BYTES 255  /* as systemd has it */
+
+#define UNIX_SCHEME    "unix:"
+#define SYSTEMD_SCHEME "systemd:"
 
 static const enum section with_endpoint[] = {
     SECTION_LEFT, SECTION_RIGHT, SECTION_OUTPUT, SECTION_LATE, SECTION_REJECTS, SECTION_HTTP,
@@ -45,12 +51,12 @@ static unsigned kind_of(const struct setting *s)
     struct bytes text = setting_text(s);
 
     if (strcmp(s->key->name, "connect") == 0)
-        return USE_CONNECT;
+        return begins_with(text, UNIX_SCHEME) ? USE_CONNECT_UNIX : USE_CONNECT_TCP;
     if (strcmp(s->key->name, "file") == 0)
         return bytes_equal(text, BYTES_LIT("-")) ? USE_STANDARD : USE_FILE;
-    if (begins_with(text, "unix:"))
+    if (begins_with(text, UNIX_SCHEME))
         return USE_UNIX;
-    return begins_with(text, "systemd:") ? USE_SYSTEMD : USE_TCP;
+    return begins_with(text, SYSTEMD_SCHEME) ? USE_SYSTEMD : USE_TCP;
 }
 
 /* The settings of a section that say where it reads or writes; returns how many. */
@@ -78,22 +84,7 @@ void endpoints_choose(struct reading *r)
             r->choice.endpoints[with_endpoint[i]] = kind_of(found[0]);
 }
 
-/* --- one --- */
-
-static void read_listen(struct reading *r, const struct setting *s, struct endpoint *e)
-{
-    struct expr_fault fault;
-
-    if (kind_of(s) != USE_TCP) {
-        report_value(&r->report, s, 0, "%s is not in this version (write HOST:PORT or [V6]:PORT)",
-                     kind_of(s) == USE_UNIX ? "unix:PATH" : "systemd:NAME");
-        return;
-    }
-    if (address_read(setting_text(s), &e->host, &e->port, &fault))
-        e->kind = ENDPOINT_LISTEN;
-    else
-        report_fault(r, s, &fault);
-}
+/* --- files --- */
 
 /* A relative path of the file starts at the file's folder, one of --set at the current. */
 static char *absolute(const struct reading *r, const struct setting *s, struct bytes path)
@@ -131,6 +122,146 @@ static void read_file(struct reading *r, const struct setting *s, struct endpoin
     buf_done(&path);
 }
 
+/* --- sockets --- */
+
+static bool connects(const struct setting *s)
+{
+    return strcmp(s->key->name, "connect") == 0;
+}
+
+static bool read_tcp(const struct setting *s, struct endpoint *e, struct expr_fault *ret_fault)
+{
+    if (begins_with(setting_text(s), SYSTEMD_SCHEME)) /* only connect comes here with it */
+        return expr_fault_at(ret_fault, 0,
+                             "what systemd passes are sockets that listen: write HOST:PORT, "
+                             "[V6]:PORT or unix:PATH (or listen = systemd:NAME)");
+    if (!address_read(setting_text(s), &e->host, &e->port, ret_fault))
+        return false;
+    if (connects(s) && strcmp(e->port, "0") == 0)
+        return expr_fault_at(ret_fault, 0, "port 0 is none to connect to (1 to 65535)");
+    e->family = FAMILY_TCP;
+    return true;
+}
+
+/* What stands behind the scheme, which may be quoted. */
+static bool read_behind(const struct setting *s, const char *scheme, struct buf *to,
+                        struct expr_fault *ret_fault)
+{
+    size_t n = strlen(scheme);
+    struct bytes text = {setting_text(s).p + n, setting_text(s).n - n};
+
+    if (text.n > 0 && (text.p[0] == ' ' || text.p[0] == '\t'))
+        return expr_fault_at(ret_fault, n,
+                             "nothing can stand between %s and what it names (a blank that "
+                             "belongs to that stands in double quotes)",
+                             scheme);
+    if (quoted_read(text, to, ret_fault))
+        return true;
+    ret_fault->offset += n;
+    return false;
+}
+
+static bool is_abstract(const struct setting *s)
+{
+    return begins_with(setting_text(s), UNIX_SCHEME "@");
+}
+
+/* `path` as it is written. */
+static bool read_socket_path(const struct reading *r, const struct setting *s, struct bytes path,
+                             struct endpoint *e, struct expr_fault *ret_fault)
+{
+    size_t offset = strlen(UNIX_SCHEME);
+
+    if (path.n == 0)
+        return expr_fault_at(ret_fault, offset, "a path is missing: write unix:PATH");
+    if (is_abstract(s))
+        return expr_fault_at(ret_fault, offset,
+                             "joind knows no abstract sockets, whose names begin with @: write a "
+                             "path (./@... is one)");
+    if (path.p[path.n - 1] == '/')
+        return expr_fault_at(ret_fault, offset,
+                             "this is a folder: write the path of a socket, such as %.*ssocket",
+                             (int)path.n, path.p);
+    e->path = absolute(r, s, path);
+    if (strlen(e->path) > SOCKET_PATH_MAX_BYTES)
+        return expr_fault_at(ret_fault, offset,
+                             "the path of a unix socket has at most %d bytes, counted from / on, "
+                             "and this one has %zu",
+                             SOCKET_PATH_MAX_BYTES, strlen(e->path));
+    e->family = FAMILY_UNIX;
+    return true;
+}
+
+static bool read_unix(const struct reading *r, const struct setting *s, struct endpoint *e,
+                      struct expr_fault *ret_fault)
+{
+    struct buf path = BUF_EMPTY;
+    bool ok = read_behind(s, UNIX_SCHEME, &path, ret_fault) &&
+              read_socket_path(r, s, buf_bytes(&path), e, ret_fault);
+
+    buf_done(&path);
+    return ok;
+}
+
+/* The rules are systemd's, for FileDescriptorName=. */
+static bool check_passed_name(struct bytes name, struct expr_fault *ret_fault)
+{
+    size_t offset = strlen(SYSTEMD_SCHEME);
+
+    if (name.n == 0)
+        return expr_fault_at(ret_fault, offset,
+                             "a name is missing: write systemd:NAME (FileDescriptorName= of the "
+                             "socket unit)");
+    if (name.n > PASSED_NAME_MAX_BYTES)
+        return expr_fault_at(ret_fault, offset, "a name of more than %d bytes",
+                             PASSED_NAME_MAX_BYTES);
+    for (size_t i = 0; i < name.n; i++) {
+        unsigned char c = (unsigned char)name.p[i];
+        if (c < ' ' || c >= 0x7f || c == ':')
+            return expr_fault_at(ret_fault, offset,
+                                 "systemd knows no such name: it is printable ASCII without \":\"");
+    }
+    return true;
+}
+
+static bool read_passed_name(const struct setting *s, struct endpoint *e,
+                             struct expr_fault *ret_fault)
+{
+    struct buf name = BUF_EMPTY;
+    bool ok = read_behind(s, SYSTEMD_SCHEME, &name, ret_fault) &&
+              check_passed_name(buf_bytes(&name), ret_fault);
+
+    if (ok) {
+        e->passed_name = mem_strdup(buf_text(&name));
+        e->family = FAMILY_SYSTEMD;
+    }
+    buf_done(&name);
+    return ok;
+}
+
+static void read_socket(struct reading *r, const struct setting *s, struct endpoint *e)
+{
+    struct expr_fault fault;
+    bool ok;
+
+    switch (kind_of(s)) {
+    case USE_UNIX:
+    case USE_CONNECT_UNIX:
+        ok = read_unix(r, s, e, &fault);
+        break;
+    case USE_SYSTEMD:
+        ok = read_passed_name(s, e, &fault);
+        break;
+    default:
+        ok = read_tcp(s, e, &fault);
+        break;
+    }
+    if (ok)
+        e->kind = connects(s) ? ENDPOINT_CONNECT : ENDPOINT_LISTEN;
+    else
+        report_fault(r, s, &fault);
+}
+
 /* --- the table of a lookup --- */
 
 static bool is_table(const struct reading *r, enum section section)
@@ -165,19 +296,35 @@ static void report_no_end(const struct reading *r, enum section section)
 
 /* --- the whole section --- */
 
+/* Where --set gives an end of another kind, the one of the file has to be taken away. */
+static void report_beside(const struct reading *r, const struct setting *first,
+                          const struct setting *s)
+{
+    const struct setting *given = s->from_override ? s : first;
+    const struct setting *older = s->from_override ? first : s;
+
+    if (first->from_override == s->from_override)
+        report_key(&r->report, s, "cannot stand beside %s: give one of listen, connect, file",
+                   first->key->name);
+    else
+        report_key(&r->report, given,
+                   "%s has %s already: take it away by --set %s.%s=", r->report.path,
+                   older->key->name, section_name(s->section), older->key->name);
+}
+
 static void read_one(struct reading *r, const struct setting *s, struct endpoint *e)
 {
     struct bytes text = setting_text(s);
 
-    if (text.n == 0 || s->key->later != NULL) /* told elsewhere */
+    if (text.n == 0) /* told elsewhere */
         return;
     if (is_table(r, s->section) && !fits_table(r, s))
         return;
     e->text = mem_strndup(text.p, text.n);
-    if (strcmp(s->key->name, "listen") == 0)
-        read_listen(r, s, e);
-    else
+    if (strcmp(s->key->name, "file") == 0)
         read_file(r, s, e);
+    else
+        read_socket(r, s, e);
 }
 
 void endpoint_read(struct reading *r, enum section section)
@@ -191,58 +338,7 @@ void endpoint_read(struct reading *r, enum section section)
     if (count == 0 && section != SECTION_HTTP) /* there the table knows what is needed */
         report_no_end(r, section);
     for (size_t i = 1; i < count; i++)
-        report_key(&r->report, found[i],
-                   "cannot stand beside %s: give one of listen, connect, file",
-                   found[0]->key->name);
+        report_beside(r, found[0], found[i]);
     if (count == 1)
         read_one(r, found[0], e);
-}
-
-/* --- all --- */
-
-static bool is_input(enum section s)
-{
-    return s == SECTION_LEFT || s == SECTION_RIGHT;
-}
-
-/* Two sides may read one file: a join of it with itself. */
-static bool collide(struct config *c, enum section s, enum section t)
-{
-    const struct endpoint *a = section_endpoint(c, s), *b = section_endpoint(c, t);
-
-    if (a->kind != b->kind)
-        return false;
-    switch (a->kind) {
-    case ENDPOINT_NONE:
-        return false;
-    case ENDPOINT_LISTEN:
-        return strcmp(a->host, b->host) == 0 && strcmp(a->port, b->port) == 0 &&
-               strcmp(a->port, "0") != 0;
-    case ENDPOINT_FILE:
-        return strcmp(a->path, b->path) == 0 && !(is_input(s) && is_input(t));
-    case ENDPOINT_STANDARD:
-        return is_input(s) == is_input(t);
-    }
-    return false;
-}
-
-static void report_collision(const struct reading *r, enum section s, enum section other)
-{
-    const struct setting *found[ENDPOINT_KEYS];
-
-    find_all(&r->settings, s, found);
-    report_value(&r->report, found[0], 0, "[%s] has it already; give each its own",
-                 section_name(other));
-}
-
-void endpoints_compare(struct reading *r)
-{
-    for (size_t i = 0; i < WITH_ENDPOINT; i++) {
-        bool told = false;
-        for (size_t j = 0; j < i && !told; j++) {
-            told = collide(r->config, with_endpoint[i], with_endpoint[j]);
-            if (told)
-                report_collision(r, with_endpoint[i], with_endpoint[j]);
-        }
-    }
 }

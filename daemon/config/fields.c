@@ -1,6 +1,7 @@
 #include "config/fields.h"
 
 #include "base/mem.h"
+#include "base/nearest.h"
 #include "config/scalar.h"
 #include "core/expr_lexer.h"
 
@@ -29,13 +30,19 @@ bool side_name_read(struct bytes text, struct buf *name, struct expr_fault *ret_
 
 static bool no_type(const struct token *t, struct expr_fault *ret_fault)
 {
-    struct buf names = BUF_EMPTY;
+    struct nearest nearest = {.wanted = t->text};
+    struct buf names = BUF_EMPTY, hint = BUF_EMPTY;
 
-    for (int i = 0; i < VALUE_TYPES; i++)
-        buf_printf(&names, "%s%s", i > 0 ? ", " : "", value_type_name((enum value_type)i));
-    expr_fault_at(ret_fault, t->offset, "\"%.*s\" is no type (types: %s)", (int)t->text.n,
-                  t->text.p, buf_text(&names));
+    for (int i = 0; i < VALUE_TYPES; i++) {
+        const char *name = value_type_name((enum value_type)i);
+        buf_printf(&names, "%s%s", i > 0 ? ", " : "", name);
+        nearest_consider(&nearest, name);
+    }
+    nearest_hint(&nearest, &hint);
+    expr_fault_at(ret_fault, t->offset, "\"%.*s\" is no type%s (types: %s)", (int)t->text.n,
+                  t->text.p, buf_text(&hint), buf_text(&names));
     buf_done(&names);
+    buf_done(&hint);
     return false;
 }
 

@@ -1,77 +1,8 @@
 #include "config/keys.h"
 
-#include "codec/encoder.h"
 #include "config/config.h"
+#include "config/key_words.h"
 #include "core/plan.h"
-
-/* --- words --- */
-
-static const struct key_word input_format_words[] = {
-    {"csv", INPUT_CSV, false},
-    {"json", INPUT_JSON, false},
-    {NULL, 0, false},
-};
-static const struct key_word output_format_words[] = {
-    {"csv", OUTPUT_CSV, false},
-    {"json", OUTPUT_JSON, false},
-    {NULL, 0, false},
-};
-static const struct key_word framing_words[] = {
-    {"line", 0, false},
-    {"octet", 0, true},
-    {"auto", 0, true},
-    {NULL, 0, false},
-};
-static const struct key_word envelope_words[] = {
-    {"none", 0, false},
-    {"syslog", 0, true},
-    {NULL, 0, false},
-};
-static const struct key_word type_words[] = {
-    {"inner", JOIN_INNER, false},
-    {"left", JOIN_LEFT, false},
-    {"right", JOIN_RIGHT, false},
-    {"full", JOIN_FULL, false},
-    {"semi", JOIN_SEMI, false},
-    {"anti", JOIN_ANTI, false},
-    {NULL, 0, false},
-};
-static const struct key_word match_words[] = {
-    {"tumbling", MATCH_TUMBLING, false}, {"sliding", MATCH_SLIDING, false},
-    {"session", MATCH_SESSION, false},   {"interval", MATCH_INTERVAL, false},
-    {"latest", MATCH_LATEST, false},     {"lookup", MATCH_LOOKUP, false},
-    {"batch", MATCH_BATCH, false},       {NULL, 0, false},
-};
-static const struct key_word time_words[] = {
-    {"processing", TIME_PROCESSING, false},
-    {"event", TIME_EVENT, false},
-    {NULL, 0, false},
-};
-static const struct key_word duplicates_words[] = {
-    {"keep", DUPLICATES_KEEP, false},
-    {"last", DUPLICATES_LAST, false},
-    {"error", DUPLICATES_ERROR, false},
-    {NULL, 0, false},
-};
-static const struct key_word absent_words[] = {
-    {"wait", ABSENT_WAIT, false},
-    {"discard", ABSENT_DISCARD, false},
-    {NULL, 0, false},
-};
-static const struct key_word slow_words[] = {
-    {"wait", SLOW_WAIT, false},
-    {"disconnect", SLOW_DISCONNECT, false},
-    {"discard", SLOW_DISCARD, false},
-    {NULL, 0, false},
-};
-static const struct key_word thread_words[] = {
-    {"auto", 0, false},
-    {"1", 1, false},
-    {"2", 2, false},
-    {NULL, 0, false},
-};
-
-/* --- keys --- */
 
 #define IN(section) (1u << SECTION_##section)
 #define SIDES_IN    (IN(LEFT) | IN(RIGHT))
@@ -96,7 +27,7 @@ static const struct key_word thread_words[] = {
 #define MIB          (1024 * KIB)
 #define GIB          (1024 * MIB)
 
-/* Limits of the system's own: TCP_KEEPIDLE takes 32767 s, TCP_USER_TIMEOUT 2^31 ms. */
+/* TCP_KEEPIDLE takes 32767 s; a time of 2^31 ms was TCP_USER_TIMEOUT's limit, and is a good one. */
 #define KEEPALIVE_MAX  (9 * 3600 * SECOND)
 #define DEAD_AFTER_MAX (24 * DAY)
 
@@ -112,57 +43,66 @@ const struct key keys[] = {
      .sections = IN(LEFT),
      .type = KEY_NAME,
      .preset = "left",
-     .help = "What expressions, the output's columns and the Flink export call this side."},
+     .help = "The name of this side in expressions, in the output's columns and in the Flink "
+             "export: with name = orders, orders.id is the field id of this side."},
     {.name = "name",
      .sections = IN(RIGHT),
      .type = KEY_NAME,
      .preset = "right",
-     .help = "What expressions, the output's columns and the Flink export call this side."},
+     .help = "The name of this side in expressions, in the output's columns and in the Flink "
+             "export: with name = orders, orders.id is the field id of this side."},
     {.name = "listen",
      .sections = ENDS_IN,
      .type = KEY_ADDRESS,
-     .help = "HOST:PORT or [V6]:PORT: wait there for connections, any number at once; port 0 "
-             "takes a free one. (unix:PATH and systemd:NAME are not in this version.)"},
+     .help = "Waits for connections, any number at once: HOST:PORT or [V6]:PORT (port 0: one "
+             "that is free, which the ready line names), unix:PATH (a socket that is made "
+             "there), or systemd:NAME (a socket that the service manager passes under that "
+             "name). An input reads from all who connect. An output sends every row to each of "
+             "them, from when it connected."},
     {.name = "listen",
      .sections = IN(HTTP),
      .type = KEY_ADDRESS,
      .example = "127.0.0.1:8790",
-     .help = "HOST:PORT or [V6]:PORT of /, /status, /metrics and /healthz."},
+     .help = "Where a browser finds the status page (/), and programs find /status, /metrics "
+             "and /healthz: HOST:PORT, [V6]:PORT, unix:PATH or systemd:NAME."},
     {.name = "connect",
      .sections = ENDS_IN,
      .type = KEY_ADDRESS,
-     .later = "",
-     .help = "HOST:PORT or unix:PATH: connect there, and again with back-off."},
+     .help = "Connects to HOST:PORT, [V6]:PORT or unix:PATH, and again whenever that fails or "
+             "the connection ends, each time after a rest, which grows from a quarter of a "
+             "second to ten. An input reads what comes. An output sends its rows there; while it "
+             "is not connected they wait, as with absent = wait, and after a break it begins "
+             "with the first one that was not sent whole."},
     {.name = "file",
      .sections = ENDS_IN,
      .type = KEY_PATH,
-     .help = "A path (a FIFO too), or - for standard input or output. A relative path starts at "
-             "the configuration's own folder, with --set at the current one. A path with odd "
-             "characters may stand in double quotes (one inside is doubled)."},
+     .help = "A path (a FIFO too), or - for standard input or output. An input ends where the "
+             "file does; an output is appended to. A relative path starts at the configuration's "
+             "own folder, with --set at the current one. A path with odd characters may stand in "
+             "double quotes (one inside is doubled)."},
     {.name = "format",
      .sections = SIDES_IN,
      .type = KEY_WORD,
      .preset = "csv",
      .words = input_format_words,
      AT_INPUT(kind),
-     .help = "How records are written: as RFC 4180, or one JSON object a line."},
+     .help = "How records are written: csv, as RFC 4180 has it, or json, one object a line."},
     {.name = "format",
      .sections = OUTPUTS_IN,
      .type = KEY_WORD,
      .preset = "csv",
      .words = output_format_words,
      AT_ROWS(kind),
-     .help = "How rows are written: as RFC 4180, or one JSON object a line."},
+     .help = "How rows are written: csv, as RFC 4180 has it, or json, one object a line."},
     {.name = "fields",
      .sections = SIDES_IN,
      .type = KEY_FIELDS,
      .example = "id bigint, name",
-     .help = "csv: `name [type], ...` in the order of the columns. json: `path [type] [as name], "
-             "...`, where a path is a member's name, or several with dots between them, which "
-             "reach into objects. Types: string (the default), "
+     .help = "What a record consists of. csv: `name [type], ...` in the order of the columns. "
+             "json: `path [type] [as name], ...`, where a path is a member's name, or several "
+             "with dots between them, which reach into objects. Types: string (the default), "
              "bigint, double, boolean, timestamp (RFC 3339), timestamp_s, timestamp_ms, "
-             "timestamp_us, timestamp_ns (numbers since the epoch). Odd names stand in double "
-             "quotes."},
+             "timestamp_us, timestamp_ns (numbers since 1970). Odd names stand in double quotes."},
     {.name = "header",
      .sections = SIDES_IN,
      .type = KEY_SWITCH,
@@ -170,7 +110,8 @@ const struct key keys[] = {
      .preset = "no",
      AT_INPUT(header),
      .help = "Each connection or file starts with a line that names its columns: fields are "
-             "found by name, other columns are passed over."},
+             "found by name, other columns are passed over. Where that line lacks a field, or "
+             "has one twice, all lines of its connection are rejected; a file ends the start."},
     {.name = "delimiter",
      .sections = SIDES_IN,
      .type = KEY_DELIMITER,
@@ -185,34 +126,43 @@ const struct key keys[] = {
      .use = {.formats = USE_CSV},
      .preset = "",
      AT_INPUT(null_text),
-     .help = "The unquoted text that means NULL; the empty one by default. It may stand in "
-             "double quotes, which keep spaces."},
+     .help = "The unquoted text that means NULL; by default a field with nothing in it. A "
+             "quoted one is always a string, \"\" the empty one. The text may stand in double "
+             "quotes, which keep spaces."},
     {.name = "multiline",
      .sections = SIDES_IN,
      .type = KEY_SWITCH,
-     .use = {.formats = USE_CSV},
+     .use = {.formats = USE_CSV, .envelopes = USE_ENVELOPE(ENVELOPE_NONE)},
      .preset = "no",
      .preset_file = "yes",
      AT_INPUT(multiline),
-     .help = "A quoted field may hold line ends."},
+     .help = "A quoted field may hold line ends. Where its quotes are not closed within "
+             "max_line, the first line alone is rejected, and reading goes on at the second one."},
     {.name = "framing",
      .sections = SIDES_IN,
      .type = KEY_WORD,
      .preset = "line",
      .words = framing_words,
-     .help = "How records are cut out of the bytes: by line ends. (octet and auto, the counts "
-             "of RFC 6587, are not in this version.)"},
+     AT_INPUT(framing),
+     .help = "How records are cut out of the bytes. line: each ends with LF or CR LF. octet: "
+             "before each stands how many bytes it has, and a space (octet counting, RFC 6587). "
+             "auto: told apart for each record; a count is taken for one only where digits and a "
+             "space stand before < or {."},
     {.name = "envelope",
      .sections = SIDES_IN,
      .type = KEY_WORD,
      .preset = "none",
      .words = envelope_words,
-     .help = "What is round a record. (syslog is not in this version.)"},
+     AT_INPUT(envelope),
+     .help = "What stands round a record and is taken off. none: nothing does. syslog: the "
+             "header of a syslog message, RFC 5424 or RFC 3164; the record is the message behind "
+             "it, and a line without such a header is rejected."},
     {.name = "key",
      .sections = SIDES_IN,
      .type = KEY_EXPRESSIONS,
-     .help = "`expr, ...`: records belong together where these are equal, first with first. "
-             "Left out on both sides: all records have the same key."},
+     .help = "`expr, ...`: records belong together where these are equal, the first of one side "
+             "with the first of the other, and so on. NULL equals nothing. Left out on both "
+             "sides: all records have the same key."},
     {.name = "where",
      .sections = SIDES_IN,
      .type = KEY_EXPRESSION,
@@ -236,8 +186,8 @@ const struct key keys[] = {
      .high = DURATION_MAX,
      AT_SIDE(delay_ms),
      .help = "How far out of order records may come on this side: time is taken to be this far "
-             "behind the newest record. Longer means fewer late records, and results that come "
-             "later."},
+             "behind the newest record. A longer one means fewer late records, and results that "
+             "come later."},
     {.name = "idle",
      .sections = SIDES_IN,
      .type = KEY_DURATION,
@@ -248,7 +198,8 @@ const struct key keys[] = {
      .off_ms = PLAN_OFF,
      AT_SIDE(idle_ms),
      .help = "After so long without a record this side (or a connection of it) no longer holds "
-             "time back; off: it always does. A regular file is never idle."},
+             "time back, so that a silent sender does not stop the results of all others; off: "
+             "it always does. A regular file is never idle."},
     {.name = "max_ahead",
      .sections = SIDES_IN,
      .type = KEY_DURATION,
@@ -259,8 +210,8 @@ const struct key keys[] = {
      .off = "off",
      .off_ms = PLAN_OFF,
      AT_SIDE(max_ahead_ms),
-     .help = "A record whose time is further than this ahead of the machine's clock is rejected, "
-             "for it alone would make all that follow late; off: any time is believed."},
+     .help = "A record whose time is further than this ahead of the machine's clock is "
+             "rejected, for it alone would make all that follow late; off: any time is believed."},
     {.name = "max_line",
      .sections = SIDES_IN,
      .type = KEY_SIZE,
@@ -268,7 +219,8 @@ const struct key keys[] = {
      .low = 1,
      .high = 256 * MIB,
      AT_INPUT(max_line),
-     .help = "A longer record (its line end not counted) is rejected whole."},
+     .help = "A longer record (its line end not counted) is rejected whole; the connection goes "
+             "on with the next one."},
     {.name = "duplicates",
      .sections = IN(RIGHT),
      .type = KEY_WORD,
@@ -278,7 +230,7 @@ const struct key keys[] = {
      AT_PLAN(duplicates),
      .help = "What it means that a key has several rows in the table. keep: a left record meets "
              "all of them. last: the last one in the file is the only one. error: the table is "
-             "wrong."},
+             "wrong, and is not taken."},
     {.name = "select",
      .sections = IN(OUTPUT),
      .type = KEY_COLUMNS,
@@ -294,7 +246,7 @@ const struct key keys[] = {
      .use = {.formats = USE_CSV},
      .preset = "no",
      AT_ROWS(header),
-     .help = "Start each connection or file with the names of the columns."},
+     .help = "Starts each connection or file with the names of the columns."},
     {.name = "delimiter",
      .sections = OUTPUTS_IN,
      .type = KEY_DELIMITER,
@@ -309,8 +261,8 @@ const struct key keys[] = {
      .use = {.formats = USE_CSV},
      .preset = "",
      AT_ROWS(null_text),
-     .help = "The text for NULL; a string that equals it is quoted. It may stand in double "
-             "quotes, which keep spaces."},
+     .help = "The text for NULL; a string that equals it is quoted, so by default the empty "
+             "string is \"\". The text may stand in double quotes, which keep spaces."},
     {.name = "absent",
      .sections = IN(OUTPUT),
      .type = KEY_WORD,
@@ -318,8 +270,8 @@ const struct key keys[] = {
      .preset = "wait",
      .words = absent_words,
      AT_OUTPUT(absent),
-     .help = "While there is no subscriber: wait (results are kept; inputs are held back when "
-             "state is full) or discard (they are counted)."},
+     .help = "What happens while nobody is connected. wait: results stay in state, and inputs "
+             "are held back when that is full. discard: results are dropped and counted."},
     {.name = "absent",
      .sections = FATES_IN,
      .type = KEY_WORD,
@@ -327,7 +279,8 @@ const struct key keys[] = {
      .preset = "discard",
      .words = absent_words,
      AT_OUTPUT(absent),
-     .help = "While there is no subscriber: discard (rows are counted) or wait."},
+     .help = "What happens while nobody is connected. discard: rows are dropped and counted. "
+             "wait: up to buffer of them is kept, then inputs are held back."},
     {.name = "slow",
      .sections = IN(OUTPUT),
      .type = KEY_WORD,
@@ -335,8 +288,10 @@ const struct key keys[] = {
      .preset = "wait",
      .words = slow_words,
      AT_OUTPUT(slow),
-     .help = "A subscriber whose buffer is full and that took no byte for 5s: wait for it, "
-             "disconnect it, or discard its results (counted) until it reads again."},
+     .help = "What happens when a subscriber's buffer is full and it took no byte for 5s. wait: "
+             "all wait for it, and inputs are held back when state is full. disconnect: it is "
+             "cut off, and what it had not taken is counted as discarded. discard: its rows are "
+             "dropped and counted until it reads again. Before those 5s all wait for it."},
     {.name = "slow",
      .sections = FATES_IN,
      .type = KEY_WORD,
@@ -344,8 +299,9 @@ const struct key keys[] = {
      .preset = "discard",
      .words = slow_words,
      AT_OUTPUT(slow),
-     .help = "A subscriber whose buffer is full and that took no byte for 5s: discard its rows "
-             "(counted) until it reads again, disconnect it, or wait for it."},
+     .help = "What happens when a subscriber's buffer is full and it took no byte for 5s. "
+             "discard: its rows are dropped and counted until it reads again. disconnect: it is "
+             "cut off. wait: inputs are held back until it reads."},
     {.name = "buffer",
      .sections = OUTPUTS_IN,
      .type = KEY_SIZE,
@@ -354,7 +310,8 @@ const struct key keys[] = {
      .low = KIB,
      .high = 16 * GIB,
      AT_OUTPUT(buffer_bytes),
-     .help = "What may wait unwritten for one subscriber."},
+     .help = "How many bytes may wait for one peer that reads more slowly than rows come; with "
+             "listen, slow says what happens beyond that."},
     {.name = "dead_after",
      .sections = OUTPUTS_IN,
      .type = KEY_DURATION,
@@ -364,28 +321,40 @@ const struct key keys[] = {
      .high = DEAD_AFTER_MAX,
      .off = "off",
      AT_OUTPUT(dead_after_ms),
-     .help = "A peer that takes no byte for so long is gone (TCP_USER_TIMEOUT); off: never."},
+     .help = "A peer that takes no byte for so long is given up; off: never."},
+    {.name = "mode",
+     .sections = SIDES_IN | IN(HTTP),
+     .type = KEY_MODE,
+     .use = {.endpoints = USE_UNIX},
+     .preset = "0660",
+     .high = 0777,
+     AT_ENDPOINT(mode),
+     .help = "Who may use the unix socket that joind makes: its rights, in octal, whatever the "
+             "umask."},
     {.name = "mode",
      .sections = OUTPUTS_IN,
      .type = KEY_MODE,
      .use = {.endpoints = USE_UNIX | USE_FILE},
      .preset = "0660",
      .high = 0777,
-     AT_OUTPUT(mode),
-     .help = "The rights of a file that joind makes, octal."},
+     AT_ENDPOINT(mode),
+     .help = "Who may use the file, or the unix socket, that joind makes: its rights, in octal, "
+             "whatever the umask."},
     {.name = "allow",
      .sections = ENDS_IN,
      .type = KEY_NETWORKS,
-     .use = {.endpoints = USE_LISTEN},
+     .use = {.endpoints = USE_TCP | USE_SYSTEMD},
      .part = PART_ENDPOINT,
-     .help = "The addresses or networks (CIDR) that may connect, and the word loopback; left "
-             "out: all."},
+     .help = "Who may connect: addresses, networks (such as 10.0.0.0/8 or fd00::/8), and the "
+             "word loopback, which means this machine. Left out: everybody."},
     {.name = "allow",
      .sections = IN(HTTP),
      .type = KEY_NETWORKS,
+     .use = {.endpoints = USE_TCP | USE_SYSTEMD},
      .preset = "loopback",
      .part = PART_ENDPOINT,
-     .help = "The addresses or networks (CIDR) that may read them."},
+     .help = "Who may read the status page and the metrics: addresses, networks (such as "
+             "10.0.0.0/8 or fd00::/8), and the word loopback, which means this machine."},
     {.name = "max_connections",
      .sections = ENDS_IN,
      .type = KEY_NUMBER,
@@ -394,43 +363,45 @@ const struct key keys[] = {
      .low = 1,
      .high = 1000000,
      AT_ENDPOINT(max_connections),
-     .help = "How many may be connected at once."},
+     .help = "How many may be connected at once; those beyond that are closed at once, with a "
+             "line in the log."},
     {.name = "keepalive",
      .sections = ENDS_IN,
      .type = KEY_DURATION,
-     .use = {.endpoints = USE_LISTEN | USE_CONNECT},
+     .use = {.endpoints = USE_TCP | USE_SYSTEMD | USE_CONNECT_TCP},
      .preset = "60s",
      .low = SECOND,
      .high = KEEPALIVE_MAX,
      AT_ENDPOINT(keepalive_ms),
-     .help = "A dead peer is found within about twice this."},
+     .help = "A connection that is silent for so long is probed, so that a peer that has "
+             "vanished without a word is found out within about twice this."},
     {.name = "tls_certificate",
      .sections = ENDS_IN,
      .type = KEY_PATH,
      .use = {.endpoints = USE_LISTEN | USE_CONNECT},
      .later = TLS,
-     .help = "The certificate that peers are shown."},
+     .help = "The file with the certificate that peers are shown."},
     {.name = "tls_key",
      .sections = ENDS_IN,
      .type = KEY_PATH,
      .use = {.endpoints = USE_LISTEN | USE_CONNECT},
      .later = TLS,
-     .help = "The certificate's private key."},
+     .help = "The file with the certificate's private key."},
     {.name = "tls_ca",
      .sections = ENDS_IN,
      .type = KEY_PATH,
      .use = {.endpoints = USE_LISTEN | USE_CONNECT},
      .later = TLS,
-     .help = "Who must have signed a peer's certificate."},
+     .help = "The file with the certificates of those who must have signed a peer's."},
     {.name = "type",
      .sections = IN(JOIN),
      .type = KEY_WORD,
      .preset = "inner",
      .words = type_words,
      AT_PLAN(type),
-     .help = "inner: pairs. left, right, full: also the records of that side (of both) that "
-             "have no partner, with NULLs. semi: left records that have a partner. anti: those "
-             "that have none."},
+     .help = "What is written. inner: pairs. left, right, full: also the records of that side "
+             "(of both) that have no partner, with NULLs in place of one. semi: left records "
+             "that have a partner. anti: those that have none."},
     {.name = "match",
      .sections = IN(JOIN),
      .type = KEY_WORD,
@@ -460,7 +431,7 @@ const struct key keys[] = {
      .low = 1,
      .high = DURATION_MAX,
      AT_PLAN(size_ms),
-     .help = "How long a window is."},
+     .help = "How long a window is. It holds its start, and not its end."},
     {.name = "offset",
      .sections = IN(JOIN),
      .type = KEY_DURATION,
@@ -498,8 +469,8 @@ const struct key keys[] = {
      .low = -DURATION_MAX,
      .high = DURATION_MAX,
      AT_PLAN(lower_ms),
-     .help = "How much later than a left record its first partner on the right may be; negative: "
-             "how much earlier."},
+     .help = "A partner's time on the right is at least the left record's plus this; a negative "
+             "one looks back."},
     {.name = "upper",
      .sections = IN(JOIN),
      .type = KEY_DURATION,
@@ -508,7 +479,8 @@ const struct key keys[] = {
      .low = -DURATION_MAX,
      .high = DURATION_MAX,
      AT_PLAN(upper_ms),
-     .help = "How much later than a left record its last partner on the right may be."},
+     .help = "A partner's time on the right is at most the left record's plus this. Both bounds "
+             "are included."},
     {.name = "grace",
      .sections = IN(JOIN),
      .type = KEY_DURATION,
@@ -544,8 +516,8 @@ const struct key keys[] = {
      .sections = IN(JOIN),
      .type = KEY_EXPRESSION,
      AT_PLAN(on),
-     .help = "A further condition over both sides, part of the match: records for which it is "
-             "not true for any partner have none."},
+     .help = "A further condition over the fields of both sides, part of the match as in SQL's "
+             "ON: records are partners only where it is true."},
     {.name = "memory",
      .sections = IN(STATE),
      .type = KEY_SIZE,
@@ -553,19 +525,20 @@ const struct key keys[] = {
      .low = 16,
      .high = 1024 * 1024 * GIB,
      AT_PLAN(state_bytes_max),
-     .help = "The most bytes of held records. At the limit inputs are held back; nothing is "
-             "dropped. At least 16 times max_line."},
+     .help = "How many bytes held records may take. At the limit inputs are held back; nothing "
+             "is dropped. At least 16 times max_line."},
     {.name = "directory",
      .sections = IN(STATE),
      .type = KEY_PATH,
      .later = "",
-     .help = "Keep held records on disk, there."},
+     .help = "The folder where held records are kept, so that they survive a restart and a "
+             "crash."},
     {.name = "sync",
      .sections = IN(STATE),
      .type = KEY_DURATION,
      .preset = "1s",
      .later = "",
-     .help = "How often the disk is synced."},
+     .help = "How often what is kept there is brought safely to the disk."},
     {.name = "threads",
      .sections = IN(PROCESS),
      .type = KEY_WORD,
@@ -579,21 +552,25 @@ const struct key keys[] = {
      .type = KEY_SEED,
      .preset = "random",
      .part = PART_CONFIG,
-     .help = "random, or a number, which makes the order of results the same from run to run."},
+     .help = "What keys are hashed with: random, or a number, which makes the order of results "
+             "the same from run to run."},
     {.name = "left",
      .sections = IN(FLINK),
      .type = KEY_TEXT,
      .later = "",
-     .help = "Options of the left table's connector."},
+     .help = "Options of the left table's connector in the exported script, in place of the "
+             "usual ones."},
     {.name = "right",
      .sections = IN(FLINK),
      .type = KEY_TEXT,
      .later = "",
-     .help = "Options of the right table's connector."},
+     .help = "Options of the right table's connector in the exported script, in place of the "
+             "usual ones."},
     {.name = "output",
      .sections = IN(FLINK),
      .type = KEY_TEXT,
      .later = "",
-     .help = "Options of the results' connector."},
+     .help = "Options of the results' connector in the exported script, in place of the usual "
+             "ones."},
 };
 const size_t key_count = sizeof(keys) / sizeof(keys[0]);

@@ -1,7 +1,7 @@
 #include "config/keys.h"
 
-#include <assert.h>
-
+#include "base/nearest.h"
+#include "codec/decoder.h"
 #include "core/plan.h"
 
 /* --- names --- */
@@ -53,64 +53,12 @@ const struct key *key_find(enum section s, struct bytes name)
 
 /* --- hints --- */
 
-#define HINT_NAME_MAX 31 /* longer names are no misspellings of ours */
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* How many letters have to be put in, left out, changed, or swapped with their
- * neighbour. Row i of the table is about the first i letters of `a`; three are kept. */
-static size_t edit_distance(struct bytes a, struct bytes b)
-{
-    size_t rows[3][HINT_NAME_MAX + 1];
-    size_t *before = rows[0], *last = rows[1], *row = rows[2];
-
-    for (size_t j = 0; j <= b.n; j++)
-        before[j] = last[j] = j;
-    for (size_t i = 1; i <= a.n; i++) {
-        size_t *spare = before;
-        row[0] = i;
-        for (size_t j = 1; j <= b.n; j++) {
-            bool same = a.p[i - 1] == b.p[j - 1];
-            row[j] = least(least(last[j], row[j - 1]) + 1, last[j - 1] + !same);
-            if (i > 1 && j > 1 && a.p[i - 1] == b.p[j - 2] && a.p[i - 2] == b.p[j - 1])
-                row[j] = least(row[j], before[j - 2] + 1);
-        }
-        before = last;
-        last = row;
-        row = spare;
-    }
-    return last[b.n];
-}
-
-struct nearest {
-    const char *name; /* NULL: none is near */
-    size_t distance;
-};
-
-static void consider(struct nearest *n, struct bytes wanted, const char *name)
-{
-    struct bytes there = bytes_of(name);
-    size_t distance;
-
-    assert(there.n <= HINT_NAME_MAX);
-    if (wanted.n > HINT_NAME_MAX)
-        return;
-    distance = edit_distance(wanted, there);
-    if (distance > 1 + there.n / 4 || distance >= there.n)
-        return;
-    if (n->name == NULL || distance < n->distance)
-        *n = (struct nearest){name, distance};
-}
-
 void section_hint(struct bytes name, struct buf *to)
 {
-    struct nearest nearest = {NULL, 0};
+    struct nearest nearest = {.wanted = name};
 
     for (int s = 0; s < SECTIONS; s++)
-        consider(&nearest, name, sections[s].name);
+        nearest_consider(&nearest, sections[s].name);
     if (nearest.name != NULL) {
         buf_printf(to, "; did you mean [%s]?", nearest.name);
         return;
@@ -136,18 +84,17 @@ static bool other_sections_hint(struct bytes name, struct buf *to)
 
 void key_hint(enum section s, struct bytes name, struct buf *to)
 {
-    struct nearest nearest = {NULL, 0};
+    struct nearest nearest = {.wanted = name};
     bool any = false;
 
     if (other_sections_hint(name, to))
         return;
     for (size_t i = 0; i < key_count; i++)
         if (key_in(&keys[i], s))
-            consider(&nearest, name, keys[i].name);
-    if (nearest.name != NULL) {
-        buf_printf(to, "; did you mean \"%s\"?", nearest.name);
+            nearest_consider(&nearest, keys[i].name);
+    nearest_hint(&nearest, to);
+    if (nearest.name != NULL)
         return;
-    }
     buf_append_text(to, " (keys: ");
     for (size_t i = 0; i < key_count; i++)
         if (key_in(&keys[i], s)) {
@@ -167,7 +114,8 @@ static bool allows(unsigned set, unsigned chosen)
 bool key_used(const struct key *k, enum section s, const struct choice *c)
 {
     return allows(k->use.endpoints, c->endpoints[s]) && allows(k->use.formats, c->formats[s]) &&
-           allows(k->use.matches, c->match) && allows(k->use.times, c->time);
+           allows(k->use.envelopes, c->envelopes[s]) && allows(k->use.matches, c->match) &&
+           allows(k->use.times, c->time);
 }
 
 /* Sets in words. A longer set comes before those that it holds. */
@@ -178,11 +126,14 @@ struct set_word {
 
 static const struct set_word endpoint_sets[] = {
     {USE_LISTEN, "listen"},
+    {USE_CONNECT, "connect"},
     {USE_FILE | USE_STANDARD, "file"},
+    {USE_TCP | USE_SYSTEMD, "listen = HOST:PORT or systemd:NAME"},
     {USE_TCP, "listen = HOST:PORT"},
     {USE_UNIX, "listen = unix:PATH"},
     {USE_SYSTEMD, "listen = systemd:NAME"},
-    {USE_CONNECT, "connect"},
+    {USE_CONNECT_TCP, "connect = HOST:PORT"},
+    {USE_CONNECT_UNIX, "connect = unix:PATH"},
     {USE_FILE, "file"},
     {USE_STANDARD, "file = -"},
     {0, NULL},
@@ -192,6 +143,12 @@ static const struct set_word format_sets[] = {
     {USE_JSON, "format = json"},
     {0, NULL},
 };
+static const struct set_word envelope_sets[] = {
+    {USE_ENVELOPE(ENVELOPE_NONE), "envelope = none"},
+    {USE_ENVELOPE(ENVELOPE_SYSLOG), "envelope = syslog"},
+    {0, NULL},
+};
+
 #define SLICED (USE_MATCH(MATCH_TUMBLING) | USE_MATCH(MATCH_SLIDING))
 #define PARTED (SLICED | USE_MATCH(MATCH_SESSION) | USE_MATCH(MATCH_INTERVAL))
 
@@ -261,6 +218,28 @@ void key_unused_reason(const struct key *k, enum section s, const struct choice 
 {
     (void)(append_reason(endpoint_sets, k->use.endpoints, c->endpoints[s], to) ||
            append_reason(format_sets, k->use.formats, c->formats[s], to) ||
+           append_reason(envelope_sets, k->use.envelopes, c->envelopes[s], to) ||
            append_reason(match_sets, k->use.matches, c->match, to) ||
            append_reason(time_sets, k->use.times, c->time, to));
+}
+
+void key_use_words(const struct key *k, struct buf *to)
+{
+    const struct {
+        const struct set_word *words;
+        unsigned set;
+    } uses[] = {
+        {endpoint_sets, k->use.endpoints}, {format_sets, k->use.formats},
+        {envelope_sets, k->use.envelopes}, {match_sets, k->use.matches},
+        {time_sets, k->use.times},
+    };
+    const char *joint = " only with ";
+
+    for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
+        if (uses[i].set == 0)
+            continue;
+        buf_append_text(to, joint);
+        append_set(uses[i].words, uses[i].set, to);
+        joint = " and with ";
+    }
 }

@@ -18,7 +18,11 @@ static unsigned endpoint_choice(const struct endpoint *e)
     case ENDPOINT_NONE:
         return 0;
     case ENDPOINT_LISTEN:
-        return USE_TCP;
+        return e->family == FAMILY_UNIX      ? USE_UNIX
+               : e->family == FAMILY_SYSTEMD ? USE_SYSTEMD
+                                             : USE_TCP;
+    case ENDPOINT_CONNECT:
+        return e->family == FAMILY_UNIX ? USE_CONNECT_UNIX : USE_CONNECT_TCP;
     case ENDPOINT_FILE:
         return USE_FILE;
     case ENDPOINT_STANDARD:
@@ -42,9 +46,12 @@ static void choice_of(struct config *c, struct choice *ret)
         ret->formats[s] = c->output[section_output((enum section)s)].format.kind == OUTPUT_JSON
                               ? USE_JSON
                               : USE_CSV;
-    for (int s = 0; s < SIDES; s++)
-        ret->formats[side_section((enum side)s)] =
-            c->input[s].format.kind == INPUT_JSON ? USE_JSON : USE_CSV;
+    for (int s = 0; s < SIDES; s++) {
+        const struct input_format *f = &c->input[s].format;
+        enum section section = side_section((enum side)s);
+        ret->formats[section] = f->kind == INPUT_JSON ? USE_JSON : USE_CSV;
+        ret->envelopes[section] = USE_ENVELOPE(f->envelope);
+    }
 }
 
 /* --- values --- */
@@ -72,6 +79,27 @@ static void write_path(const struct endpoint *e, struct buf *to)
         quoted_write(bytes_of(e->path), to);
 }
 
+static void write_address(const struct endpoint *e, const struct key *k, struct buf *to)
+{
+    bool connects = strcmp(k->name, "connect") == 0;
+
+    if (e->kind != (connects ? ENDPOINT_CONNECT : ENDPOINT_LISTEN))
+        return;
+    switch (e->family) {
+    case FAMILY_TCP:
+        buf_append_text(to, e->text);
+        break;
+    case FAMILY_UNIX:
+        buf_append_text(to, "unix:");
+        quoted_write(bytes_of(e->path), to);
+        break;
+    case FAMILY_SYSTEMD:
+        buf_append_text(to, "systemd:");
+        quoted_write(bytes_of(e->passed_name), to);
+        break;
+    }
+}
+
 /* Nothing is written for what is not given and has no default. */
 static void write_value(struct config *c, enum section s, const struct key *k, struct buf *to)
 {
@@ -80,8 +108,7 @@ static void write_value(struct config *c, enum section s, const struct key *k, s
 
     switch (k->type) {
     case KEY_ADDRESS:
-        if (e->kind == ENDPOINT_LISTEN)
-            buf_append_text(to, e->text);
+        write_address(e, k, to);
         break;
     case KEY_PATH:
         write_path(e, to);

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "base/mem.h"
+#include "base/nearest.h"
 #include "base/number.h"
 #include "base/time.h"
 #include "config/address.h"
@@ -10,6 +11,8 @@
 
 /* Slots are written by the type of their key. */
 static_assert(sizeof(enum join_type) == sizeof(unsigned), "words are kept as unsigned");
+static_assert(sizeof(enum framing) == sizeof(unsigned), "words are kept as unsigned");
+static_assert(sizeof(enum envelope) == sizeof(unsigned), "words are kept as unsigned");
 static_assert(sizeof(enum output_kind) == sizeof(unsigned), "words are kept as unsigned");
 static_assert(sizeof(size_t) == sizeof(int64_t), "sizes are kept in 64 bits");
 
@@ -95,11 +98,21 @@ static void append_words(const struct key_word *words, struct buf *to)
     buf_printf(to, "%s%s", any ? " or " : "", last);
 }
 
+/* `; did you mean "tumbling"?` */
+static void append_hint(const struct key_word *words, struct bytes text, struct buf *to)
+{
+    struct nearest nearest = {.wanted = text};
+
+    for (const struct key_word *w = words; w->text != NULL; w++)
+        nearest_consider(&nearest, w->text);
+    nearest_hint(&nearest, to);
+}
+
 static bool read_word(const struct key *k, struct bytes text, void *slot,
                       struct expr_fault *ret_fault)
 {
     const struct key_word *w = k->words;
-    struct buf words = BUF_EMPTY;
+    struct buf words = BUF_EMPTY, hint = BUF_EMPTY;
 
     while (w->text != NULL && !bytes_equal(text, bytes_of(w->text)))
         w++;
@@ -108,13 +121,15 @@ static bool read_word(const struct key *k, struct bytes text, void *slot,
         return true;
     }
     append_words(k->words, &words);
+    append_hint(k->words, text, &hint);
     if (w->text != NULL)
         expr_fault_at(ret_fault, 0, "%s is not in this version (write %s)", w->text,
                       buf_text(&words));
     else
-        expr_fault_at(ret_fault, 0, "\"%.*s\" is not known here (write %s)", (int)text.n, text.p,
-                      buf_text(&words));
+        expr_fault_at(ret_fault, 0, "\"%.*s\" is not known here%s (write %s)", (int)text.n, text.p,
+                      buf_text(&hint), buf_text(&words));
     buf_done(&words);
+    buf_done(&hint);
     return false;
 }
 

@@ -1,28 +1,12 @@
 #include "config/words.h"
 
 #include "base/time.h"
-#include "config/wrap.h"
+#include "config/words_inner.h"
 #include "core/expr_lexer.h"
 
 static const char *name_of(const struct config *c, enum side side)
 {
     return c->plan->side[side].schema.name;
-}
-
-#define EXPRESSION_MAX 200 /* bytes: a longer one is no help where it is only mentioned */
-
-/* False, and nothing is appended: it is too long. */
-static bool append_expression(const struct expr *e, struct buf *to)
-{
-    struct buf text = BUF_EMPTY;
-    bool fits;
-
-    expr_write(e, &text);
-    fits = buf_length(&text) <= EXPRESSION_MAX;
-    if (fits)
-        buf_append_bytes(to, buf_bytes(&text));
-    buf_done(&text);
-    return fits;
 }
 
 /* --- who meets whom --- */
@@ -37,7 +21,7 @@ static void append_key(const struct plan *p, enum side side, size_t item, struct
         expr_write_field(schema->name, schema->fields[e->field].name, to);
         return;
     }
-    if (!append_expression(e, to))
+    if (!words_expression(e, to))
         buf_append_text(to, "the key");
     buf_printf(to, " of %s", schema->name);
 }
@@ -56,7 +40,7 @@ static void append_condition(const struct plan *p, struct buf *to)
     }
     if (p->on != NULL) {
         buf_append_text(to, count == 0 ? " where " : " and ");
-        if (!append_expression(p->on, to))
+        if (!words_expression(p->on, to))
             buf_append_text(to, "the condition on");
     }
 }
@@ -290,6 +274,11 @@ static void append_when_of_lookup(const struct config *c, struct buf *to)
                         "anything in it is wrong");
 }
 
+static bool has_end(const struct config *c, enum endpoint_kind kind)
+{
+    return c->input[SIDE_LEFT].endpoint.kind == kind || c->input[SIDE_RIGHT].endpoint.kind == kind;
+}
+
 static void append_when_of_batch(const struct config *c, struct buf *to)
 {
     const char *left = name_of(c, SIDE_LEFT), *right = name_of(c, SIDE_RIGHT);
@@ -300,9 +289,10 @@ static void append_when_of_batch(const struct config *c, struct buf *to)
                right, left);
     if (plan_pads(c->plan, SIDE_RIGHT))
         buf_printf(to, "; records of %s without a partner come at the end", right);
-    if (c->input[SIDE_LEFT].endpoint.kind == ENDPOINT_LISTEN ||
-        c->input[SIDE_RIGHT].endpoint.kind == ENDPOINT_LISTEN)
+    if (has_end(c, ENDPOINT_LISTEN))
         buf_append_text(to, "; a side that listens ends when its last connection has closed");
+    if (has_end(c, ENDPOINT_CONNECT))
+        buf_append_text(to, "; a side that connects ends when its peer closes the connection");
 }
 
 static void append_when(const struct config *c, struct buf *to)
@@ -339,7 +329,8 @@ static bool is_live(const struct config *c, enum side side)
 {
     enum endpoint_kind kind = c->input[side].endpoint.kind;
 
-    return kind == ENDPOINT_LISTEN || (kind == ENDPOINT_STANDARD && !c->plan->replay);
+    return kind == ENDPOINT_LISTEN || kind == ENDPOINT_CONNECT ||
+           (kind == ENDPOINT_STANDARD && !c->plan->replay);
 }
 
 static void append_time_of_side(const struct config *c, enum side side, struct buf *to)
@@ -347,7 +338,7 @@ static void append_time_of_side(const struct config *c, enum side side, struct b
     const struct plan_side *p = &c->plan->side[side];
 
     buf_printf(to, "time of %s: ", p->schema.name);
-    if (!append_expression(p->timestamp, to))
+    if (!words_expression(p->timestamp, to))
         buf_append_text(to, "what timestamp says");
     if (p->delay_ms > 0)
         append_duration("; records may come up to ", p->delay_ms, " out of order (delay)", to);
@@ -413,74 +404,7 @@ static void append_late(const struct config *c, struct buf *to)
         buf_append_text(to, "; late records are counted, and not written");
 }
 
-/* --- where it comes from, and where it goes --- */
-
-static void append_endpoint(const struct endpoint *e, bool input, struct buf *to)
-{
-    switch (e->kind) {
-    case ENDPOINT_NONE:
-        break;
-    case ENDPOINT_LISTEN:
-        buf_printf(to, "connections to %s", e->text);
-        break;
-    case ENDPOINT_FILE:
-        buf_printf(to, "the file %s", e->path);
-        break;
-    case ENDPOINT_STANDARD:
-        buf_append_text(to, input ? "standard input" : "standard output");
-        break;
-    }
-}
-
-static void append_side(const struct config *c, enum side side, struct buf *to)
-{
-    const struct plan_side *p = &c->plan->side[side];
-
-    buf_printf(to, "%s: %s from ", p->schema.name,
-               c->input[side].format.kind == INPUT_JSON ? "JSON lines" : "CSV");
-    append_endpoint(&c->input[side].endpoint, true, to);
-    if (p->where == NULL)
-        return;
-    buf_append_text(to, ", only where ");
-    if (!append_expression(p->where, to))
-        buf_append_text(to, "its condition is true");
-}
-
-static void append_output(const char *what, const struct output_config *o, struct buf *to)
-{
-    if (o->endpoint.kind == ENDPOINT_NONE)
-        return;
-    buf_printf(to, "%s: %s to ", what, o->format.kind == OUTPUT_JSON ? "JSON lines" : "CSV");
-    append_endpoint(&o->endpoint, false, to);
-}
-
-static void append_columns(const struct expr_list *select, struct buf *to)
-{
-    buf_append_text(to, "columns: ");
-    for (size_t i = 0; i < select->count; i++) {
-        const struct expr_item *item = &select->items[i];
-
-        if (i > 0)
-            buf_append_text(to, ", ");
-        if (item->name[0] != '\0')
-            buf_append_text(to, item->name);
-        else if (!append_expression(item->expr, to))
-            buf_append_text(to, "an expression");
-    }
-}
-
 /* --- the whole --- */
-
-/* Ends a comment, which may take several lines, and begins a new one. */
-static void end_comment(struct buf *text, struct buf *to)
-{
-    if (buf_length(text) == 0)
-        return;
-    buf_append_text(to, "; ");
-    wrap_words(to, buf_bytes(text), 2, ";   ");
-    buf_append_char(to, '\n');
-    buf_clear(text);
-}
 
 static void write_join(const struct config *c, struct buf *to)
 {
@@ -490,11 +414,11 @@ static void write_join(const struct config *c, struct buf *to)
                name_of(c, SIDE_RIGHT));
     append_condition(c->plan, &text);
     append_match(c, &text);
-    end_comment(&text, to);
+    words_end(&text, to);
     append_fates(c, &text);
-    end_comment(&text, to);
+    words_end(&text, to);
     append_when(c, &text);
-    end_comment(&text, to);
+    words_end(&text, to);
     buf_done(&text);
 }
 
@@ -505,34 +429,15 @@ static void write_time(const struct config *c, struct buf *to)
     if (c->plan->match == MATCH_LOOKUP || c->plan->match == MATCH_BATCH)
         return; /* they know none */
     append_clock(c->plan, &text);
-    end_comment(&text, to);
+    words_end(&text, to);
     if (c->plan->time == TIME_EVENT) {
         append_time_of_side(c, SIDE_LEFT, &text);
-        end_comment(&text, to);
+        words_end(&text, to);
         append_time_of_side(c, SIDE_RIGHT, &text);
-        end_comment(&text, to);
+        words_end(&text, to);
         append_late(c, &text);
-        end_comment(&text, to);
+        words_end(&text, to);
     }
-    buf_done(&text);
-}
-
-static void write_ends(const struct config *c, struct buf *to)
-{
-    struct buf text = BUF_EMPTY;
-
-    append_side(c, SIDE_LEFT, &text);
-    end_comment(&text, to);
-    append_side(c, SIDE_RIGHT, &text);
-    end_comment(&text, to);
-    append_output("results", &c->output[OUTPUT_RESULTS], &text);
-    end_comment(&text, to);
-    append_columns(&c->output[OUTPUT_RESULTS].format.select, &text);
-    end_comment(&text, to);
-    append_output("late records", &c->output[OUTPUT_LATE], &text);
-    end_comment(&text, to);
-    append_output("rejected records", &c->output[OUTPUT_REJECTS], &text);
-    end_comment(&text, to);
     buf_done(&text);
 }
 
@@ -549,7 +454,7 @@ static void write_threads(const struct config *c, struct buf *to)
         buf_append_text(&text, "one");
     if (c->threads == 2 && !plan_detaches(c->plan))
         buf_append_text(&text, ": a second one is of use to tumbling windows without grace only");
-    end_comment(&text, to);
+    words_end(&text, to);
     buf_done(&text);
 }
 
@@ -557,6 +462,6 @@ void config_words(const struct config *c, struct buf *to)
 {
     write_join(c, to);
     write_time(c, to);
-    write_ends(c, to);
+    words_of_ends(c, to);
     write_threads(c, to);
 }

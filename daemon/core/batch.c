@@ -21,6 +21,8 @@ static const char *const words[REJECTS] = {
     [REJECT_UTF8] = "utf8",
     [REJECT_DUPLICATE] = "duplicate",
     [REJECT_PATH] = "path",
+    [REJECT_FRAMING] = "framing",
+    [REJECT_ENVELOPE] = "envelope",
 };
 
 const char *reject_word(enum reject r)
@@ -52,6 +54,7 @@ void batch_clear(struct batch *b)
     b->count = 0;
     b->rejected = 0;
     b->late = 0;
+    b->hashed = 0;
     buf_clear(&b->scratch);
     buf_clear(&b->details);
 }

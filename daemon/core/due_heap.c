@@ -1,108 +1,37 @@
 #include "core/due_heap.h"
 
 #include <assert.h>
-#include <string.h>
 
-#include "base/mem.h"
-
-#define PAGE_DUES (SLAB_CHUNK_MAX / sizeof(struct due))
+#define PAGE_DUES HEAP_PAGE_PLACES(struct due)
 #define BRANCHES  4
 
 void due_heap_init(struct due_heap *h)
 {
     *h = (struct due_heap){0};
-}
-
-static uint64_t page_size(const struct due_heap *h)
-{
-    return h->page_count == 1 ? h->page_bytes : SLAB_CHUNK_MAX;
+    heap_pages_init(&h->pages, sizeof(struct due));
 }
 
 void due_heap_done(struct due_heap *h, struct slab_pool *pool)
 {
-    for (uint32_t i = 0; i < h->page_count; i++)
-        slab_give(pool, h->pages[i], page_size(h));
-    mem_free(h->pages);
-    due_heap_init(h);
+    heap_pages_done(&h->pages, pool);
+    h->count = 0;
 }
 
 static struct due *due_at(const struct due_heap *h, uint64_t i)
 {
-    return &h->pages[i / PAGE_DUES][i % PAGE_DUES];
-}
-
-/* --- pages --- */
-
-static bool is_full(const struct due_heap *h)
-{
-    return h->count == h->page_bytes / sizeof(struct due);
-}
-
-/* The first page begins small, and moves as it grows. */
-static bool widens(const struct due_heap *h)
-{
-    return h->page_count == 1 && h->page_bytes < SLAB_CHUNK_MAX;
-}
-
-static uint32_t next_page_capacity(const struct due_heap *h)
-{
-    if (h->page_count < h->page_capacity)
-        return h->page_capacity;
-    return h->page_capacity == 0 ? 1 : 2 * h->page_capacity;
+    return (struct due *)h->pages.at[i / PAGE_DUES] + i % PAGE_DUES;
 }
 
 uint64_t due_heap_growth(const struct due_heap *h)
 {
-    uint64_t directory = (next_page_capacity(h) - h->page_capacity) * sizeof(*h->pages);
-
-    if (!is_full(h))
-        return 0;
-    if (widens(h))
-        return h->page_bytes;
-    return directory + (h->page_count == 0 ? SLAB_CHUNK_MIN : SLAB_CHUNK_MAX);
+    return heap_pages_growth(&h->pages, h->count);
 }
-
-static void page_widen(struct due_heap *h, struct slab_pool *pool)
-{
-    struct due *wider = slab_take(pool, 2 * h->page_bytes);
-
-    memcpy(wider, h->pages[0], h->page_bytes);
-    slab_give(pool, h->pages[0], h->page_bytes);
-    h->pages[0] = wider;
-    h->page_bytes *= 2;
-}
-
-static void page_add(struct due_heap *h, struct slab_pool *pool)
-{
-    uint32_t capacity = next_page_capacity(h);
-    size_t size = h->page_count == 0 ? SLAB_CHUNK_MIN : SLAB_CHUNK_MAX;
-
-    if (capacity > h->page_capacity) {
-        h->pages = mem_realloc(h->pages, capacity * sizeof(*h->pages));
-        h->page_capacity = capacity;
-    }
-    h->pages[h->page_count++] = slab_take(pool, size);
-    h->page_bytes += size;
-}
-
-static void page_drop(struct due_heap *h, struct slab_pool *pool)
-{
-    slab_give(pool, h->pages[--h->page_count], SLAB_CHUNK_MAX);
-    h->page_bytes -= SLAB_CHUNK_MAX;
-}
-
-/* --- the heap --- */
 
 void due_heap_add(struct due_heap *h, struct slab_pool *pool, struct due due)
 {
     uint64_t i = h->count;
 
-    if (is_full(h)) {
-        if (widens(h))
-            page_widen(h, pool);
-        else
-            page_add(h, pool);
-    }
+    heap_pages_widen(&h->pages, pool, h->count);
     h->count++;
     while (i > 0 && due_before(&due, due_at(h, (i - 1) / BRANCHES))) {
         *due_at(h, i) = *due_at(h, (i - 1) / BRANCHES);
@@ -140,11 +69,7 @@ void due_heap_pop(struct due_heap *h, struct slab_pool *pool)
         *due_at(h, i) = *due_at(h, branch);
         i = branch;
     }
-    if (h->count == 0) {
-        due_heap_done(h, pool);
-        return;
-    }
-    *due_at(h, i) = last;
-    if (h->page_count > 1 && h->count <= (h->page_count - 1) * PAGE_DUES)
-        page_drop(h, pool);
+    if (h->count > 0)
+        *due_at(h, i) = last;
+    heap_pages_shrink(&h->pages, pool, h->count);
 }

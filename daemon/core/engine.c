@@ -116,16 +116,23 @@ static void look_again(struct engine *e, struct fullness *f, uint64_t max)
 
 static void look_for_room(struct engine *e)
 {
-    for (int s = 0; s < SIDES; s++)
-        for (int l = 0; l < LEVELS; l++)
+    if (!e->any_full)
+        return;
+    e->any_full = false;
+    for (int s = 0; s < SIDES; s++) {
+        for (int l = 0; l < LEVELS; l++) {
             if (e->fullness[s][l].full)
                 look_again(e, &e->fullness[s][l], e->limit[l]);
+            e->any_full |= e->fullness[s][l].full;
+        }
+    }
 }
 
 static void note_full(struct engine *e, enum side side, enum level level)
 {
     uint64_t bytes = state_bytes(e);
 
+    e->any_full = true;
     for (int l = 0; l <= (int)level; l++) {
         struct fullness *f = &e->fullness[side][l];
         *f = (struct fullness){true, bytes, f->retried && f->bytes == bytes};
@@ -336,6 +343,26 @@ static bool results_come_first(const struct engine *e)
     return e->results_first && e->operator->has_work(e->self);
 }
 
+/* The same, and whether they do from now on. */
+static bool must_wait(struct engine *e)
+{
+    if (e->operator->waits != NULL && e->operator->waits(e->self))
+        e->results_first = true;
+    return results_come_first(e);
+}
+
+/* What the next rows will touch is fetched before the first of them is judged. */
+static void fetch(struct engine *e, enum side side, struct batch *b, size_t from)
+{
+    uint32_t hashes[OPERATOR_FETCH];
+    size_t n;
+
+    if (e->operator->fetch == NULL || !e->judge.key_is_field[side] || from<b->hashed)
+        return;
+    n = judge_hash(&e->judge, side, b, from, OPERATOR_FETCH, hashes);
+    e->operator->fetch(e->self, side, hashes, n);
+}
+
 size_t engine_push(struct engine *e, enum side side, struct batch *b, size_t from,
                    struct stream_time now)
 {
@@ -345,10 +372,12 @@ size_t engine_push(struct engine *e, enum side side, struct batch *b, size_t fro
 
     assert(!e->ended[side]);
     engine_advance(e, now);
-    while (i < b->count && fits && !results_come_first(e) && has_turn(e, side)) {
+    while (i < b->count && fits && !must_wait(e) && has_turn(e, side)) {
         bool plain = !e->event && e->judge.plain[side];
-        size_t n = plain ? judge_plain(&e->judge, side, b, i, PLAIN_GROUP, parts) : 0;
         enum level level = level_of(e, side, b->feed);
+        size_t n;
+        fetch(e, side, b, i);
+        n = plain ? judge_plain(&e->judge, side, b, i, PLAIN_GROUP, parts) : 0;
         e->state_bytes_max = e->limit[level];
         if (n > 0) {
             fits = push_plain(e, side, parts, n, &i, level);

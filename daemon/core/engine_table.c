@@ -55,12 +55,28 @@ static bool table_add_row(struct engine *e, struct lookup_table *t, struct batch
     return true;
 }
 
+/* What the next rows will touch, before the first of them is put in. */
+static void fetch_some(const struct engine *e, const struct lookup_table *t, struct batch *b,
+                       size_t from)
+{
+    uint32_t hashes[OPERATOR_FETCH];
+    size_t n;
+
+    if (!e->judge.key_is_field[SIDE_RIGHT] || from < b->hashed)
+        return;
+    n = judge_hash(&e->judge, SIDE_RIGHT, b, from, OPERATOR_FETCH, hashes);
+    join_table_fetch(t, hashes, n);
+}
+
 size_t engine_table_add(struct engine *e, struct lookup_table *t, struct batch *b, size_t from,
                         int64_t *fuel, struct buf *fault)
 {
     size_t i = from;
 
-    while (i<b->count && * fuel> 0 && table_add_row(e, t, b, &b->rows[i], fault)) {
+    while (i<b->count && * fuel> 0) {
+        fetch_some(e, t, b, i);
+        if (!table_add_row(e, t, b, &b->rows[i], fault))
+            break;
         *fuel -= TABLE_ROW_FUEL;
         i++;
     }

@@ -4,7 +4,9 @@
 
 void expiry_init(struct expiry *e, const struct arena *arena, int64_t reach)
 {
-    *e = (struct expiry){.arena = arena, .reach = reach};
+    static const int64_t none;
+
+    *e = (struct expiry){.arena = arena, .base = &none, .reach = reach};
     due_heap_init(&e->heap);
 }
 
@@ -65,7 +67,7 @@ static void piece_add(struct expiry *e, struct slab_pool *pool)
 
 static int64_t instant_of(const struct expiry *e, uint32_t ref)
 {
-    return expiry_instant(e, record_time(arena_record(e->arena, ref)));
+    return expiry_instant(e, record_time_near(arena_record(e->arena, ref), *e->base));
 }
 
 static void queue_append(struct expiry *e, struct slab_pool *pool, uint32_t ref, int64_t instant)
@@ -163,6 +165,18 @@ bool expiry_first(const struct expiry *e, int64_t *ret_instant, uint32_t *ret_re
         *ret_ref = due->ref;
     }
     return true;
+}
+
+size_t expiry_ahead(const struct expiry *e, uint32_t *ret_refs, size_t max)
+{
+    uint32_t to, n = 0;
+
+    if (e->first == NULL)
+        return 0;
+    to = e->first == e->last ? e->to - 1 : e->first->capacity; /* the last may be replaced */
+    for (uint32_t i = e->from; i < to && n < max; i++)
+        ret_refs[n++] = piece_refs(e->first)[i];
+    return n;
 }
 
 void expiry_pop(struct expiry *e, struct slab_pool *pool)

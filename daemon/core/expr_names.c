@@ -1,3 +1,4 @@
+#include "base/nearest.h"
 #include "core/expr_inner.h"
 
 #define NAMES_SHOWN_MAX 30 /* in a message: who has more fields knows where they stand */
@@ -67,12 +68,32 @@ static size_t list_fields(const struct schema *s, bool qualified, size_t shown, 
     return shown;
 }
 
+/* Only for a list that was cut: in a whole one a reader finds the name. `within` NULL: of
+ * all sides. */
+static void append_nearest(const struct expr_scope *scope, const struct schema *within,
+                           const char *name, struct buf *to)
+{
+    struct nearest nearest = {.wanted = bytes_of(name)};
+    size_t count = 0;
+
+    for (int s = 0; s < SIDES; s++) {
+        const struct schema *schema = scope->schemas[s];
+        if (schema == NULL || (within != NULL && within != schema))
+            continue;
+        for (size_t i = 0; i < schema->count; i++)
+            nearest_consider(&nearest, schema->fields[i].name);
+        count += schema->count;
+    }
+    if (count > NAMES_SHOWN_MAX)
+        nearest_hint(&nearest, to);
+}
+
 /* `within` NULL: of all sides. */
 static bool no_field(const struct expr *e, const struct expr_scope *scope, const char *name,
                      const struct schema *within, struct expr_fault *ret_fault)
 {
     const struct schema *one = within != NULL ? within : only_schema(scope);
-    struct buf names = BUF_EMPTY;
+    struct buf names = BUF_EMPTY, hint = BUF_EMPTY;
 
     if (one != NULL) {
         if (only_schema(scope) == NULL) {
@@ -88,8 +109,11 @@ static bool no_field(const struct expr *e, const struct expr_scope *scope, const
             if (scope->schemas[s] != NULL)
                 shown = list_fields(scope->schemas[s], true, shown, &names);
     }
-    expr_fault_at(ret_fault, e->offset, "no field \"%s\" (fields%s)", name, buf_text(&names));
+    append_nearest(scope, within, name, &hint);
+    expr_fault_at(ret_fault, e->offset, "no field \"%s\"%s (fields%s)", name, buf_text(&hint),
+                  buf_text(&names));
     buf_done(&names);
+    buf_done(&hint);
     return false;
 }
 

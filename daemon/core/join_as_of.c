@@ -11,6 +11,8 @@
 /* What time has come to and gives no row, in one call that takes a record or tells the
  * time. */
 #define SETTLE_MAX 16
+/* What so many of those that come next will touch is fetched at a time. */
+#define AHEAD_MAX 16
 
 /* --- making it --- */
 
@@ -127,9 +129,11 @@ static bool has_waiting_left(const struct join_as_of *j)
 /* A flush goes on while left records wait: values come as far as these need them. */
 static bool next_due(const struct join_as_of *j, enum side *ret_side, uint32_t *ret_ref)
 {
-    int64_t t;
+    int64_t t, by = j->flushing ? INT64_MAX : j->reached.ms;
 
-    return first_to_come(j, &t, ret_side, ret_ref) && (t <= j->reached.ms || j->flushing);
+    return (expiry_is_due(&j->waiting[SIDE_LEFT], by) ||
+            expiry_is_due(&j->waiting[SIDE_RIGHT], by)) &&
+           first_to_come(j, &t, ret_side, ret_ref);
 }
 
 /* The end: all that is left are values. */
@@ -144,6 +148,36 @@ static bool anything_due(const struct join_as_of *j)
     uint32_t ref;
 
     return j->again != REFERENCE_NONE || next_due(j, &side, &ref) || must_sweep(j);
+}
+
+static void fetch_values(const struct join_as_of *j, const uint32_t *hashes, size_t n)
+{
+    uint32_t numbers[OPERATOR_FETCH];
+
+    if (!keyed_table_fetch(&j->keys, hashes, n, numbers))
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (numbers[i] != KEYED_NONE)
+            arena_fetch(&j->meeting.side[SIDE_RIGHT], entry_at(j, numbers[i])->right);
+}
+
+/* What those touch that will come next is fetched for some of them at once. */
+static void look_ahead(struct join_as_of *j, enum side side)
+{
+    uint32_t refs[AHEAD_MAX], hashes[AHEAD_MAX];
+    size_t n;
+
+    if (j->ahead[side] > 0) {
+        j->ahead[side]--;
+        return;
+    }
+    n = expiry_ahead(&j->waiting[side], refs, AHEAD_MAX);
+    for (size_t i = 0; i < n; i++)
+        arena_fetch(&j->meeting.side[side], refs[i]);
+    for (size_t i = 0; i < n; i++)
+        hashes[i] = meeting_record(&j->meeting, side, refs[i])->hash;
+    fetch_values(j, hashes, n);
+    j->ahead[side] = n;
 }
 
 static void come_right(struct join_as_of *j, uint32_t ref)
@@ -176,6 +210,7 @@ static void settle(struct join_as_of *j)
     for (int i = 0; i < SETTLE_MAX && j->again == REFERENCE_NONE; i++) {
         if (!next_due(j, &side, &ref))
             return;
+        look_ahead(j, side);
         if (side == SIDE_RIGHT)
             come_right(j, ref);
         else if (!j->meeting.pads && seen_by(j, ref) == REFERENCE_NONE)
@@ -281,6 +316,13 @@ static enum push_stop push_one(void *self, enum side side, const struct record_p
     return PUSH_ALL;
 }
 
+/* Lefts ask for nothing before time comes to them. */
+static void join_as_of_fetch(const void *self, enum side side, const uint32_t *hashes, size_t n)
+{
+    if (side == SIDE_RIGHT)
+        fetch_values(self, hashes, n);
+}
+
 static enum push_stop join_as_of_push(void *self, enum side side, const struct record_parts *parts,
                                       size_t n, uint64_t number, size_t *ret_taken)
 {
@@ -338,6 +380,7 @@ static size_t join_as_of_pull(void *self, struct result *ret, size_t max, int64_
             n += tell_again(j, ret + n, fuel);
         } else if (next_due(j, &side, &ref)) {
             *fuel -= VALUE_FUEL;
+            look_ahead(j, side);
             if (side == SIDE_RIGHT)
                 come_right(j, ref);
             else
@@ -386,6 +429,7 @@ const struct operator operator_as_of = {
     .push_fuel = 80,
     .create = join_as_of_create,
     .destroy = join_as_of_destroy,
+    .fetch = join_as_of_fetch,
     .push = join_as_of_push,
     .advance = join_as_of_advance,
     .flush = join_as_of_flush,

@@ -8,7 +8,6 @@
 #define PROBE_FUEL  2
 #define ON_FUEL     4
 #define EXPIRE_FUEL 10
-#define FREE_FUEL   4
 
 /* What leaves without a row, in one call that takes a record or tells the time. */
 #define SETTLE_MAX 16
@@ -40,14 +39,15 @@ static void *join_interval_create(const struct operator_context *c)
     j->one_sided = pairing_is_one_sided(p);
     pairing_init(&j->pairing, p, c->books);
     key_chains_init(&j->chains, p->hash_seed);
+    spent_init(&j->spent);
     for (int s = 0; s < SIDES; s++) {
         struct interval_side *side = &j->side[s];
         side->lower = s == SIDE_LEFT ? p->lower_ms : -p->upper_ms;
         side->upper = s == SIDE_LEFT ? p->upper_ms : -p->lower_ms;
         side->pads = plan_pads(p, s);
-        side->spent_first = side->spent_last = REFERENCE_NONE;
         /* One is held while time is at most at its last partner's, plus grace. */
         expiry_init(&side->expiry, &j->chains.side[s], add(add(side->upper, p->grace_ms), 1));
+        side->expiry.base = &j->base;
     }
     return j;
 }
@@ -68,6 +68,11 @@ static struct record *record_at(const struct join_interval *j, enum side side, u
     return key_chains_record(&j->chains, side, ref);
 }
 
+static int64_t time_of(const struct join_interval *j, const struct record *r)
+{
+    return record_time_near(r, j->base);
+}
+
 static uint64_t *held_of(struct join_interval *j, enum side side)
 {
     return &j->chains.side[side].undecided;
@@ -75,40 +80,9 @@ static uint64_t *held_of(struct join_interval *j, enum side side)
 
 /* --- records that go --- */
 
-/* It has left. The results of the last pull are good until the next. */
 static void release(struct join_interval *j, enum side side, uint32_t ref)
 {
-    struct interval_side *s = &j->side[side];
-
-    if (!j->lent) {
-        arena_free(&j->chains.side[side], j->context.pool, ref);
-        return;
-    }
-    record_at(j, side, ref)->hash = REFERENCE_NONE;
-    if (s->spent_first == REFERENCE_NONE)
-        s->spent_first = ref;
-    else
-        record_at(j, side, s->spent_last)->hash = ref;
-    s->spent_last = ref;
-}
-
-static bool has_spent(const struct join_interval *j)
-{
-    return j->side[SIDE_LEFT].spent_first != REFERENCE_NONE ||
-           j->side[SIDE_RIGHT].spent_first != REFERENCE_NONE;
-}
-
-static void free_spent(struct join_interval *j, int64_t *fuel)
-{
-    for (int side = 0; side < SIDES; side++) {
-        struct interval_side *s = &j->side[side];
-        while (s->spent_first != REFERENCE_NONE && *fuel > 0) {
-            uint32_t ref = s->spent_first;
-            s->spent_first = record_at(j, side, ref)->hash;
-            arena_free(&j->chains.side[side], j->context.pool, ref);
-            *fuel -= FREE_FUEL;
-        }
-    }
+    spent_release(&j->spent, j->chains.side, j->context.pool, side, ref);
 }
 
 /* --- rows --- */
@@ -118,10 +92,10 @@ static size_t tell(struct join_interval *j, enum result_kind kind, const struct 
 {
     pairing_result(ret, kind, l, r, RESULT_NO_WINDOW, RESULT_NO_WINDOW);
     if (l != NULL)
-        ret->time[SIDE_LEFT] = record_time(l);
+        ret->time[SIDE_LEFT] = time_of(j, l);
     if (r != NULL)
-        ret->time[SIDE_RIGHT] = record_time(r);
-    j->lent = true;
+        ret->time[SIDE_RIGHT] = time_of(j, r);
+    j->spent.lent = true;
     return 1;
 }
 
@@ -161,20 +135,33 @@ static bool first_to_leave(const struct join_interval *j, int64_t *ret_instant, 
     return any;
 }
 
+static bool anything_due(const struct join_interval *j)
+{
+    int64_t by = j->flushing ? INT64_MAX : j->reached.ms;
+
+    return expiry_is_due(&j->side[SIDE_LEFT].expiry, by) ||
+           expiry_is_due(&j->side[SIDE_RIGHT].expiry, by);
+}
+
 static bool next_due(const struct join_interval *j, enum side *ret_side, uint32_t *ret_ref)
 {
     int64_t instant;
 
-    return first_to_leave(j, &instant, ret_side, ret_ref) &&
-           (j->flushing || instant <= j->reached.ms);
+    return anything_due(j) && first_to_leave(j, &instant, ret_side, ret_ref);
 }
 
-static bool anything_due(const struct join_interval *j)
+/* The next ones are mostly those that came after it: what taking them out of their chains
+ * touches is fetched for some at once. */
+static void look_ahead(struct join_interval *j, enum side side, uint32_t ref)
 {
-    enum side side;
-    uint32_t ref;
+    uint32_t refs[CHAINS_EXPECTED];
+    size_t n;
 
-    return next_due(j, &side, &ref);
+    if (key_chains_expects(&j->chains, side, ref))
+        return;
+    n = expiry_ahead(&j->side[side].expiry, refs, CHAINS_EXPECTED);
+    if (n > 1 && refs[0] == ref)
+        key_chains_expect(&j->chains, side, refs, n);
 }
 
 static size_t leave(struct join_interval *j, enum side side, uint32_t ref, struct result *ret)
@@ -182,6 +169,8 @@ static size_t leave(struct join_interval *j, enum side side, uint32_t ref, struc
     struct record *r = record_at(j, side, ref);
     size_t n;
 
+    if (!record_has(r, RECORD_NULL_KEY))
+        look_ahead(j, side, ref);
     expiry_pop(&j->side[side].expiry, j->context.pool);
     if (!record_has(r, RECORD_NULL_KEY))
         key_chains_unlink(&j->chains, j->context.pool, side, ref);
@@ -213,7 +202,7 @@ static void settle(struct join_interval *j)
 static bool may_match(const struct join_interval *j, enum side side, int64_t t,
                       const struct record *partner)
 {
-    int64_t at = record_time(partner);
+    int64_t at = time_of(j, partner);
 
     if (at < add(t, j->side[side].lower) || at > add(t, j->side[side].upper))
         return false;
@@ -245,7 +234,7 @@ static uint32_t find_partner(const struct join_interval *j, enum side side, int6
 static void probe_begin(struct join_interval *j, enum side side, uint32_t ref, bool held,
                         uint32_t head)
 {
-    int64_t steps = PEEK_MAX, t = record_time(record_at(j, side, ref));
+    int64_t steps = PEEK_MAX, t = time_of(j, record_at(j, side, ref));
     uint32_t next = find_partner(j, side, t, head, &steps);
 
     pairing_forget(&j->pairing);
@@ -290,7 +279,7 @@ static size_t probe_step(struct join_interval *j, struct result *ret, int64_t *f
         return probe_end(j, ret);
     met = record_at(j, side_other(p->side), p->next);
     p->next = met->hash;
-    if (!may_match(j, p->side, record_time(own), met))
+    if (!may_match(j, p->side, time_of(j, own), met))
         return 0;
     if (j->context.plan->on != NULL)
         *fuel -= ON_FUEL;
@@ -316,13 +305,18 @@ static uint64_t join_interval_state_bytes(const void *self)
            expiry_bytes(&j->side[SIDE_RIGHT].expiry);
 }
 
+static bool holds_nothing(const struct join_interval *j)
+{
+    return j->chains.side[SIDE_LEFT].records + j->chains.side[SIDE_RIGHT].records == 0;
+}
+
 /* A state that holds nothing takes one record, however small the limit: else it would be
  * full of nothing for ever. */
 static uint64_t room_left(const struct join_interval *j)
 {
     uint64_t bytes = join_interval_state_bytes(j), max = *j->context.state_bytes_max;
 
-    if (j->chains.side[SIDE_LEFT].records + j->chains.side[SIDE_RIGHT].records == 0)
+    if (holds_nothing(j))
         return UINT64_MAX;
     return bytes < max ? max - bytes : 0;
 }
@@ -352,6 +346,20 @@ static struct arrival arrival_of(const struct join_interval *j, enum side side,
     return a;
 }
 
+/* 32 bits of a time are enough for most. Nothing is due, so all that is held is not older
+ * than its reach: below that the base may go on. */
+static bool fits_near(struct join_interval *j, int64_t t)
+{
+    int64_t left = j->side[SIDE_LEFT].expiry.reach, right = j->side[SIDE_RIGHT].expiry.reach;
+    int64_t oldest = add(j->reached.ms, -(left > right ? left : right));
+
+    if (holds_nothing(j))
+        j->base = add(t, INT32_MIN);
+    else if (t > add(j->base, UINT32_MAX) && oldest > j->base)
+        j->base = oldest;
+    return (uint64_t)t - (uint64_t)j->base <= UINT32_MAX;
+}
+
 /* False: it does not fit; nothing has changed. */
 static bool store(struct join_interval *j, const struct arrival *a, uint32_t *ret_ref)
 {
@@ -361,9 +369,12 @@ static bool store(struct join_interval *j, const struct arrival *a, uint32_t *re
     uint64_t room = room_left(j);
     uint64_t waiting = a->held ? expiry_growth(expiry) : 0;
     uint64_t entry = chained && a->entry == KEYED_NONE ? keyed_table_growth(&j->chains.keys) : 0;
+    struct record_parts parts = *a->parts;
 
+    if (fits_near(j, parts.time))
+        parts.flags = (uint16_t)((parts.flags & ~RECORD_TIMED) | RECORD_TIME32);
     if (waiting > room || entry > room - waiting ||
-        !arena_add(&j->chains.side[a->side], pool, a->parts, a->number, room - waiting - entry,
+        !arena_add(&j->chains.side[a->side], pool, &parts, a->number, room - waiting - entry,
                    ret_ref))
         return false;
     if (chained)
@@ -446,6 +457,7 @@ static enum push_stop push_one(void *self, enum side side, const struct record_p
     settle(j);
     if (must_pull(j))
         return PUSH_WORK_FIRST;
+    j->flushing = false; /* it was of those that were there */
     a = arrival_of(j, side, parts, number);
     if (!a.held && !j->side[side].pads) {
         if (a.late)
@@ -459,6 +471,20 @@ static enum push_stop push_one(void *self, enum side side, const struct record_p
         return PUSH_FULL;
     probe_begin(j, side, ref, a.held, a.head);
     return PUSH_ALL;
+}
+
+static bool join_interval_waits(const void *self)
+{
+    const struct join_interval *j = self;
+    return j->probe.ref != REFERENCE_NONE;
+}
+
+static void join_interval_fetch(const void *self, enum side side, const uint32_t *hashes, size_t n)
+{
+    const struct join_interval *j = self;
+
+    (void)side;
+    key_chains_fetch(&j->chains, hashes, n);
 }
 
 static enum push_stop join_interval_push(void *self, enum side side,
@@ -503,8 +529,7 @@ static size_t join_interval_pull(void *self, struct result *ret, size_t max, int
     uint32_t ref;
     size_t n = 0;
 
-    j->lent = false;
-    free_spent(j, fuel);
+    spent_give_back(&j->spent, j->chains.side, j->context.pool, fuel);
     pay_debt(j, fuel);
     while (n<max && * fuel> 0) {
         if (j->probe.ref != REFERENCE_NONE) {
@@ -523,7 +548,7 @@ static size_t join_interval_pull(void *self, struct result *ret, size_t max, int
 static bool join_interval_has_work(const void *self)
 {
     const struct join_interval *j = self;
-    return must_pull(j) || has_spent(j);
+    return must_pull(j) || spent_any(&j->spent);
 }
 
 static struct stream_time join_interval_due(const void *self)
@@ -552,6 +577,8 @@ const struct operator operator_interval = {
     .push_fuel = 120,
     .create = join_interval_create,
     .destroy = join_interval_destroy,
+    .fetch = join_interval_fetch,
+    .waits = join_interval_waits,
     .push = join_interval_push,
     .advance = join_interval_advance,
     .flush = join_interval_flush,

@@ -391,6 +391,30 @@ static enum push_stop push_one(void *self, enum side side, const struct record_p
     return PUSH_ALL;
 }
 
+/* The values, and on the right side also their neighbours in age, from which they part. */
+static void join_latest_fetch(const void *self, enum side side, const uint32_t *hashes, size_t n)
+{
+    const struct join_latest *j = self;
+    uint32_t numbers[OPERATOR_FETCH], values[OPERATOR_FETCH];
+    size_t count = 0;
+
+    if (!keyed_table_fetch(&j->keys, hashes, n, numbers))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        if (numbers[i] == KEYED_NONE || entry_at(j, numbers[i])->right == REFERENCE_NONE)
+            continue;
+        values[count] = entry_at(j, numbers[i])->right;
+        arena_fetch(&j->meeting.side[SIDE_RIGHT], values[count++]);
+    }
+    for (size_t i = 0; i < count && side == SIDE_RIGHT; i++) {
+        const struct latest_prefix *at = prefix_at(j, SIDE_RIGHT, values[i]);
+        if (at->prev != REFERENCE_NONE)
+            __builtin_prefetch(prefix_at(j, SIDE_RIGHT, at->prev));
+        if (at->next != REFERENCE_NONE)
+            __builtin_prefetch(prefix_at(j, SIDE_RIGHT, at->next));
+    }
+}
+
 static enum push_stop join_latest_push(void *self, enum side side, const struct record_parts *parts,
                                        size_t n, uint64_t number, size_t *ret_taken)
 {
@@ -473,6 +497,7 @@ const struct operator operator_latest = {
     .push_fuel = 80,
     .create = join_latest_create,
     .destroy = join_latest_destroy,
+    .fetch = join_latest_fetch,
     .push = join_latest_push,
     .advance = join_latest_advance,
     .flush = join_latest_flush,

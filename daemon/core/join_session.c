@@ -8,6 +8,8 @@
 #define TAKE_FUEL 50
 /* So many sessions are looked at in a step of time, at most. */
 #define STEP_MAX 64
+/* What so many of the sessions that come next will touch is fetched at a time. */
+#define AHEAD_MAX 16
 
 /* --- keys --- */
 
@@ -52,7 +54,13 @@ static int64_t due_last(const struct join_session *j)
 /* The head of the queue is due, or would be if it stood where it belongs. */
 static bool open_is_due(const struct join_session *j)
 {
-    return j->open.count > 0 && due_at(j, j->open.at[0].last) <= j->reached.ms;
+    return j->open.count > 0 && due_at(j, j->open.head.last) <= j->reached.ms;
+}
+
+/* The same of either queue: what stands in `due` is due. */
+static bool is_due(const struct join_session *j, const struct session_queue *q)
+{
+    return q->count > 0 && (q == &j->due || open_is_due(j));
 }
 
 /* Lets go of a key's due sessions, and of the key if none is left: KEYED_NONE then. */
@@ -101,8 +109,8 @@ static void join_session_destroy(void *self)
     struct join_session *j = self;
 
     cross_done(&j->cross);
-    session_queue_done(&j->open);
-    session_queue_done(&j->due);
+    session_queue_done(&j->open, &j->pool);
+    session_queue_done(&j->due, &j->pool);
     keyed_table_done(&j->keys, j->context.pool);
     session_pool_done(&j->pool);
     for (int s = 0; s < SIDES; s++)
@@ -257,9 +265,36 @@ static enum push_stop push_one(void *self, enum side side, const struct record_p
     session = taker_of(j, &at);
     chain(j, session, side, ref);
     reach(session_at(&j->pool, session), parts->time);
-    if (j->open.at[0].session == session) /* not needed, but due() is exact the oftener */
+    /* Not needed, but due() is exact the oftener. */
+    if (j->open.head.session == session && session_queue_need(&j->open) <= room_left(j))
         session_queue_refresh(&j->open, &j->pool);
     return PUSH_ALL;
+}
+
+static void fetch_run(const struct join_session *j, const struct session *s, enum side side)
+{
+    if (s->run[side].head == REFERENCE_NONE)
+        return;
+    arena_fetch(&j->records[side], s->run[side].head);
+    __builtin_prefetch(arena_record(&j->records[side], s->run[side].tail));
+}
+
+/* The first session of each key, and the records by which its key is known and to which
+ * the next one is linked. */
+static void join_session_fetch(const void *self, enum side side, const uint32_t *hashes, size_t n)
+{
+    const struct join_session *j = self;
+    uint32_t numbers[OPERATOR_FETCH];
+
+    (void)side;
+    if (!keyed_table_fetch(&j->keys, hashes, n, numbers))
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (numbers[i] != KEYED_NONE)
+            __builtin_prefetch(session_at(&j->pool, key_at(j, numbers[i])->root));
+    for (size_t i = 0; i < n; i++)
+        for (int s = 0; s < SIDES && numbers[i] != KEYED_NONE; s++)
+            fetch_run(j, session_at(&j->pool, key_at(j, numbers[i])->root), s);
 }
 
 static enum push_stop join_session_push(void *self, enum side side,
@@ -273,11 +308,11 @@ static enum push_stop join_session_push(void *self, enum side side,
 static void find_due(struct join_session *j)
 {
     for (int i = 0; i < STEP_MAX && open_is_due(j); i++) {
-        uint32_t session = j->open.at[0].session;
+        uint32_t session = j->open.head.session;
+        if (session_queue_need(&j->open) + session_queue_need(&j->due) > room_left(j))
+            return;
         if (session_queue_refresh(&j->open, &j->pool))
             continue;
-        if (session_queue_need(&j->due) > room_left(j))
-            return;
         session_queue_drop(&j->open, &j->pool);
         session_queue_put(&j->due, &j->pool, session);
     }
@@ -304,9 +339,8 @@ static void join_session_flush(void *self)
         j->due = open;
         return;
     }
-    for (size_t i = 0; i < open.count; i++)
-        session_queue_put(&j->due, &j->pool, open.at[i].session);
-    session_queue_done(&j->open);
+    for (; j->open.count > 0; session_queue_drop(&j->open, &j->pool))
+        session_queue_put(&j->due, &j->pool, j->open.head.session);
 }
 
 /* --- out --- */
@@ -345,22 +379,60 @@ static void give_passed(struct join_session *j, int64_t *fuel)
         j->cross.chunks[s] = j->order.chunks[s] = arena_chunks(&j->records[s]);
 }
 
-/* The session at the head of a due queue, once it is there by right. */
-static void take_next(struct join_session *j, struct session_queue *q)
+/* The first sessions of a due queue. Those at its top are mostly these. */
+static void take_some(struct join_session *j, struct session_queue *q, int64_t *fuel)
 {
-    uint32_t session = q->at[0].session;
-    const struct session *s = session_at(&j->pool, session);
-    const struct record *r;
+    struct sessions_next *x = &j->next;
 
-    if (session_queue_refresh(q, &j->pool))
-        return;
-    session_queue_drop(q, &j->pool);
-    r = some_record(j, s);
+    session_queue_fetch(q, &j->pool);
+    x->at = x->count = 0;
+    for (int i = 0; i < SESSIONS_NEXT && is_due(j, q); i++) {
+        uint32_t session = q->head.session;
+        *fuel -= TAKE_FUEL;
+        if (session_queue_refresh(q, &j->pool))
+            continue;
+        session_queue_drop(q, &j->pool);
+        x->sessions[x->count++] = session;
+    }
+}
+
+/* What walking the next ones will touch. */
+static void fetch_next(const struct join_session *j)
+{
+    uint32_t hashes[SESSIONS_NEXT], numbers[SESSIONS_NEXT];
+
+    for (size_t i = 0; i < j->next.count; i++) {
+        const struct session *s = session_at(&j->pool, j->next.sessions[i]);
+        hashes[i] = s->hash;
+        for (int side = 0; side < SIDES; side++)
+            if (s->run[side].head != REFERENCE_NONE)
+                arena_fetch(&j->records[side], s->run[side].head);
+    }
+    keyed_table_fetch(&j->keys, hashes, j->next.count, numbers);
+}
+
+/* The entry of the session's key; mostly it is the only one there. */
+static uint32_t key_of_session(const struct join_session *j, uint32_t session,
+                               const struct record *r)
+{
+    uint32_t hash = session_at(&j->pool, session)->hash, key = keyed_table_first(&j->keys, hash);
+
+    if (key != KEYED_NONE && key_at(j, key)->root == session)
+        return key;
+    return keyed_table_find(&j->keys, hash, record_key(r));
+}
+
+static void begin_next(struct join_session *j)
+{
+    uint32_t session = j->next.sessions[j->next.at++];
+    const struct session *s = session_at(&j->pool, session);
+    const struct record *r = some_record(j, s);
+
     j->cross.window_start = s->first;
     j->cross.window_end = s->last + j->context.plan->gap_ms;
     j->cross.alone = record_has(r, RECORD_NULL_KEY);
     if (!j->cross.alone)
-        key_still_open(j, keyed_table_find(&j->keys, s->hash, record_key(r)));
+        key_still_open(j, key_of_session(j, session, r));
     session_order_begin(&j->order, session);
     j->step = SESSION_ORDER;
 }
@@ -401,9 +473,11 @@ static size_t join_session_pull(void *self, struct result *ret, size_t max, int6
             n += cross_some(j, ret + n, max - n, fuel);
         } else if (j->step == SESSION_ORDER) {
             put_in_order(j, fuel);
+        } else if (j->next.at < j->next.count) {
+            begin_next(j);
         } else if (j->due.count > 0 || open_is_due(j)) {
-            take_next(j, j->due.count > 0 ? &j->due : &j->open);
-            *fuel -= TAKE_FUEL;
+            take_some(j, j->due.count > 0 ? &j->due : &j->open, fuel);
+            fetch_next(j);
         } else {
             break;
         }
@@ -416,8 +490,8 @@ static size_t join_session_pull(void *self, struct result *ret, size_t max, int6
 static bool join_session_has_work(const void *self)
 {
     const struct join_session *j = self;
-    return j->step != SESSION_IDLE || j->spent != SESSION_NONE || j->due.count > 0 ||
-           open_is_due(j);
+    return j->step != SESSION_IDLE || j->spent != SESSION_NONE || j->next.at < j->next.count ||
+           j->due.count > 0 || open_is_due(j);
 }
 
 /* Sessions may stand in the queue by an end that has moved since: then this is a little
@@ -429,7 +503,7 @@ static struct stream_time join_session_due(const void *self)
 
     if (j->open.count == 0 || j->reached.ms == INT64_MAX || open_is_due(j))
         return STREAM_TIME_MAX;
-    return (struct stream_time){due_at(j, j->open.at[0].last)};
+    return (struct stream_time){due_at(j, j->open.head.last)};
 }
 
 static uint64_t join_session_held(const void *self, enum side side)
@@ -448,6 +522,7 @@ const struct operator operator_session = {
     .push_fuel = 80,
     .create = join_session_create,
     .destroy = join_session_destroy,
+    .fetch = join_session_fetch,
     .push = join_session_push,
     .advance = join_session_advance,
     .flush = join_session_flush,

@@ -224,16 +224,22 @@ static bool decide_at_once(struct join_table *j, uint32_t head)
     return false;
 }
 
+/* Of many keys: their slots, then, when these are there, their rows. */
+static void fetch(const struct table *t, const struct record_parts *parts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        table_fetch_slot(t, parts[i].hash);
+    for (size_t i = 0; i < n; i++)
+        table_fetch_row(t, parts[i].hash);
+}
+
 static enum push_stop push_left(struct join_table *j, const struct record_parts *parts, size_t n,
                                 uint64_t number, size_t *ret_taken)
 {
     const struct table *t = &j->current->table;
     size_t i;
 
-    for (i = 0; i < n; i++)
-        table_fetch_slot(t, parts[i].hash);
-    for (i = 0; i < n; i++)
-        table_fetch_row(t, parts[i].hash);
+    fetch(t, parts, n);
     for (i = 0; i < n; i++) {
         uint32_t head = REFERENCE_NONE;
         if ((parts[i].flags & RECORD_NULL_KEY) == 0)
@@ -253,8 +259,7 @@ static enum push_stop push_right(struct join_table *j, const struct record_parts
     struct lookup_table *t = j->current;
     size_t i;
 
-    for (i = 0; i < n; i++)
-        table_fetch_slot(&t->table, parts[i].hash);
+    fetch(&t->table, parts, n);
     for (i = 0; i < n; i++) {
         struct record_parts row = parts[i];
         if (!j->context.plan->keep_times)
@@ -288,6 +293,14 @@ struct lookup_table *join_table_begin(struct join_table *j)
     assert(j->lookup && j->building == NULL);
     j->building = lookup_table_new(j);
     return j->building;
+}
+
+void join_table_fetch(const struct lookup_table *t, const uint32_t *hashes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        table_fetch_slot(&t->table, hashes[i]);
+    for (size_t i = 0; i < n; i++)
+        table_fetch_row(&t->table, hashes[i]);
 }
 
 enum lookup_answer join_table_add(struct join_table *j, struct lookup_table *t,

@@ -188,6 +188,30 @@ static uint32_t hash_key(const struct judge *j, struct bytes key)
     return (uint32_t)(hash_bytes_inline(key.p, key.n, j->plan->hash_seed) >> 32);
 }
 
+size_t judge_hash(const struct judge *j, enum side side, struct batch *b, size_t from, size_t max,
+                  uint32_t *ret_hashes)
+{
+    size_t to = b->count - from < max ? b->count : from + max, n = 0;
+
+    for (size_t i = from; i < to; i++) {
+        const struct row *row = &b->rows[i];
+        const struct bytes *key = batch_row_fields(b, row) + j->key_field[side];
+        if (row->reject == REJECT_NONE && key->p != NULL)
+            ret_hashes[n++] = b->hashes[i] = hash_key(j, *key);
+    }
+    b->hashed = to;
+    return n;
+}
+
+/* Of a row of the batch. */
+static uint32_t hash_row(const struct judge *j, const struct batch *b, const struct row *row,
+                         struct bytes key)
+{
+    size_t i = (size_t)(row - b->rows);
+
+    return i < b->hashed ? b->hashes[i] : hash_key(j, key);
+}
+
 enum verdict judge_row(struct judge *j, enum side side, struct batch *b, struct row *row,
                        uint64_t salt, struct record_parts *ret)
 {
@@ -215,7 +239,7 @@ enum verdict judge_row(struct judge *j, enum side side, struct batch *b, struct 
         ret->flags |= RECORD_NULL_KEY;
         ret->hash = (uint32_t)hash_number(salt);
     } else {
-        ret->hash = hash_key(j, ret->key);
+        ret->hash = hash_row(j, b, row, ret->key);
     }
     ret->stride = row->verbatim ? record_plain_stride(ret) : 0;
     return VERDICT_HOLD;
@@ -234,7 +258,7 @@ size_t judge_plain(const struct judge *j, enum side side, const struct batch *b,
         ret[n].body = row->line;
         ret[n].key = *key;
         ret[n].flags = j->flags;
-        ret[n].hash = hash_key(j, *key);
+        ret[n].hash = hash_row(j, b, row, *key);
         ret[n].stride = record_plain_stride(&ret[n]);
     }
     return n;

@@ -16,6 +16,14 @@
 /* Parted when there are as many keys as buckets, joined when there are this much fewer. */
 #define BUCKETS_SPARSE 4
 #define JOINS_A_REMOVE 5
+/* Tables with fewer entries are not fetched. */
+#define FETCH_FROM 32768
+/* So far into a bucket's chain entries are fetched: few are longer. */
+#define FETCH_STEPS 2
+/* Before a bucket is parted its entries are fetched, so many of a chain, one each time that
+ * so many others have been parted. */
+#define PART_DEPTH 4
+#define PART_AHEAD 4
 
 void keyed_table_init(struct keyed_table *t, size_t entry_size,
                       struct bytes (*key_of)(const void *self, const void *entry), const void *self)
@@ -80,17 +88,66 @@ static struct keyed_entry *entry_at(const struct keyed_table *t, uint32_t number
     return keyed_table_entry(t, number);
 }
 
+/* From this one of a bucket on. */
+static uint32_t with_hash(const struct keyed_table *t, uint32_t number, uint32_t hash)
+{
+    while (number != KEYED_NONE && entry_at(t, number)->hash != hash)
+        number = entry_at(t, number)->next;
+    return number;
+}
+
+uint32_t keyed_table_first(const struct keyed_table *t, uint32_t hash)
+{
+    if (t->count == 0)
+        return KEYED_NONE;
+    return with_hash(t, *bucket_at(t, bucket_of(t, hash)), hash);
+}
+
+uint32_t keyed_table_again(const struct keyed_table *t, uint32_t number)
+{
+    return with_hash(t, entry_at(t, number)->next, entry_at(t, number)->hash);
+}
+
 uint32_t keyed_table_find(const struct keyed_table *t, uint32_t hash, struct bytes key)
 {
-    uint32_t number = t->count == 0 ? KEYED_NONE : *bucket_at(t, bucket_of(t, hash));
+    uint32_t number = keyed_table_first(t, hash);
 
-    while (number != KEYED_NONE) {
-        const struct keyed_entry *e = entry_at(t, number);
-        if (e->hash == hash && bytes_equal(t->key_of(t->self, e), key))
-            break;
-        number = e->next;
-    }
+    while (number != KEYED_NONE && !bytes_equal(t->key_of(t->self, entry_at(t, number)), key))
+        number = keyed_table_again(t, number);
     return number;
+}
+
+static void fetch_entry(const struct keyed_table *t, uint32_t number)
+{
+    if (number != KEYED_NONE)
+        __builtin_prefetch(entry_at(t, number));
+}
+
+/* Passes over all: what each one reads was fetched by the one before. */
+bool keyed_table_fetch(const struct keyed_table *t, const uint32_t *hashes, size_t n,
+                       uint32_t *ret_numbers)
+{
+    if (t->count < FETCH_FROM)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        __builtin_prefetch(bucket_at(t, bucket_of(t, hashes[i])));
+    for (size_t i = 0; i < n; i++) {
+        ret_numbers[i] = *bucket_at(t, bucket_of(t, hashes[i]));
+        fetch_entry(t, ret_numbers[i]);
+    }
+    for (int step = 0; step < FETCH_STEPS; step++) {
+        for (size_t i = 0; i < n; i++) {
+            uint32_t number = ret_numbers[i];
+            if (number == KEYED_NONE || entry_at(t, number)->hash == hashes[i])
+                continue;
+            ret_numbers[i] = entry_at(t, number)->next;
+            fetch_entry(t, ret_numbers[i]);
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        if (ret_numbers[i] != KEYED_NONE && entry_at(t, ret_numbers[i])->hash != hashes[i])
+            ret_numbers[i] = KEYED_NONE;
+    return true;
 }
 
 /* How many there may be in the segments that are there. */
@@ -152,10 +209,25 @@ static void bucket_part(struct keyed_table *t, uint32_t from, uint32_t to)
     *stay = *go = KEYED_NONE;
 }
 
+/* What the next partings will touch: of buckets further ahead the first entries, of nearer
+ * ones what lies behind these. */
+static void fetch_parted(const struct keyed_table *t, uint32_t from)
+{
+    if (t->count < FETCH_FROM || from + PART_DEPTH * PART_AHEAD >= t->buckets)
+        return;
+    for (uint32_t depth = 0; depth < PART_DEPTH; depth++) {
+        uint32_t number = *bucket_at(t, from + (PART_DEPTH - depth) * PART_AHEAD);
+        for (uint32_t i = 0; i < depth && number != KEYED_NONE; i++)
+            number = entry_at(t, number)->next;
+        fetch_entry(t, number);
+    }
+}
+
 static void add_bucket(struct keyed_table *t, struct slab_pool *pool)
 {
-    uint32_t to = t->buckets;
+    uint32_t to = t->buckets, from = to - power_below(to);
 
+    fetch_parted(t, from);
     if (to == bucket_capacity(t)) {
         if (t->segment_bytes < SLAB_CHUNK_MAX)
             segment_widen(t, pool);
@@ -163,7 +235,7 @@ static void add_bucket(struct keyed_table *t, struct slab_pool *pool)
             segment_add(t, pool, SLAB_CHUNK_MAX);
     }
     t->buckets++;
-    bucket_part(t, to - power_below(to), to);
+    bucket_part(t, from, to);
 }
 
 /* The last bucket's entries go back to where they were parted from. */

@@ -3,16 +3,14 @@
 /* What a step takes, in fuel: most are misses of the cache. */
 #define MEET_FUEL 6
 #define ON_FUEL   4
-#define FREE_FUEL 4
 
 void meeting_init(struct meeting *m, const struct operator_context *c, uint32_t prefix)
 {
     *m = (struct meeting){.context = *c, .pads = plan_pads(c->plan, SIDE_LEFT)};
     pairing_init(&m->pairing, c->plan, c->books);
-    for (int s = 0; s < SIDES; s++) {
+    spent_init(&m->spent);
+    for (int s = 0; s < SIDES; s++)
         arena_init(&m->side[s], prefix);
-        m->spent_first[s] = m->spent_last[s] = REFERENCE_NONE;
-    }
 }
 
 void meeting_done(struct meeting *m)
@@ -26,29 +24,12 @@ void meeting_done(struct meeting *m)
 
 static void release(struct meeting *m, enum side side, uint32_t ref)
 {
-    if (!m->lent) {
-        arena_free(&m->side[side], m->context.pool, ref);
-        return;
-    }
-    meeting_record(m, side, ref)->hash = REFERENCE_NONE;
-    if (m->spent_first[side] == REFERENCE_NONE)
-        m->spent_first[side] = ref;
-    else
-        meeting_record(m, side, m->spent_last[side])->hash = ref;
-    m->spent_last[side] = ref;
+    spent_release(&m->spent, m->side, m->context.pool, side, ref);
 }
 
 void meeting_give_back(struct meeting *m, int64_t *fuel)
 {
-    m->lent = false;
-    for (int side = 0; side < SIDES; side++) {
-        while (m->spent_first[side] != REFERENCE_NONE && *fuel > 0) {
-            uint32_t ref = m->spent_first[side];
-            m->spent_first[side] = meeting_record(m, side, ref)->hash;
-            arena_free(&m->side[side], m->context.pool, ref);
-            *fuel -= FREE_FUEL;
-        }
-    }
+    spent_give_back(&m->spent, m->side, m->context.pool, fuel);
 }
 
 void meeting_forget(struct meeting *m, uint32_t right)
@@ -69,7 +50,7 @@ static size_t tell(struct meeting *m, enum result_kind kind, const struct record
     ret->time[SIDE_LEFT] = record_time(l);
     if (r != NULL)
         ret->time[SIDE_RIGHT] = record_time(r);
-    m->lent = true;
+    m->spent.lent = true;
     return 1;
 }
 

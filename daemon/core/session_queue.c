@@ -1,100 +1,266 @@
 #include "core/session_queue.h"
 
-#include "base/mem.h"
-
-#define CAPACITY_MIN 8
+#define PAGE_PLACES HEAP_PAGE_PLACES(struct session_queued)
+#define BRANCHES    4
+/* Places of the heap before this one are in the caches. */
+#define FETCH_FROM 4096
+/* So many of each line are fetched, and of the heap its top. */
+#define FETCH_LINE 8
+#define FETCH_HEAP 5
 
 void session_queue_init(struct session_queue *q)
 {
     *q = (struct session_queue){0};
+    heap_pages_init(&q->heap, sizeof(struct session_queued));
 }
 
-void session_queue_done(struct session_queue *q)
+static bool comes_before(const struct session_queued *a, const struct session_queued *b)
 {
-    mem_free(q->at);
+    return a->last != b->last ? a->last < b->last : a->opened < b->opened;
+}
+
+/* --- lines --- */
+
+static struct session_queued *line_first(const struct session_line *l)
+{
+    return &l->first->at[l->from];
+}
+
+static struct session_queued *line_last(const struct session_line *l)
+{
+    return &l->last->at[l->to - 1];
+}
+
+static bool line_needs_piece(const struct session_line *l)
+{
+    return l->first == NULL || l->to == l->last->capacity;
+}
+
+/* An eighth to a quarter of what is there. */
+static size_t next_piece_size(const struct session_queue *q)
+{
+    uint64_t wish = q->line_bytes / 8;
+    return slab_round(wish > SLAB_CHUNK_MAX ? SLAB_CHUNK_MAX : wish);
+}
+
+static void piece_add(struct session_queue *q, struct session_line *l, struct slab_pool *slab)
+{
+    size_t size = next_piece_size(q);
+    struct session_piece *piece = slab_take(slab, size);
+
+    piece->next = NULL;
+    piece->size = (uint32_t)size;
+    piece->capacity = (uint32_t)((size - sizeof(*piece)) / sizeof(piece->at[0]));
+    if (l->first == NULL) {
+        l->first = piece;
+        l->from = 0;
+    } else {
+        l->last->next = piece;
+    }
+    l->last = piece;
+    l->to = 0;
+    q->line_bytes += size;
+}
+
+static void piece_drop(struct session_queue *q, struct session_line *l, struct slab_pool *slab)
+{
+    struct session_piece *piece = l->first;
+
+    l->first = piece->next;
+    l->from = 0;
+    if (l->first == NULL)
+        l->last = NULL;
+    q->line_bytes -= piece->size;
+    slab_give(slab, piece, piece->size);
+}
+
+/* False: it would not stand in order. */
+static bool line_put(struct session_queue *q, struct session_line *l, struct slab_pool *slab,
+                     struct session_queued e)
+{
+    if (l->first != NULL && comes_before(&e, line_last(l)))
+        return false;
+    if (line_needs_piece(l))
+        piece_add(q, l, slab);
+    l->last->at[l->to++] = e;
+    return true;
+}
+
+static void line_drop(struct session_queue *q, struct session_line *l, struct slab_pool *slab)
+{
+    l->from++;
+    if (l->from == (l->first == l->last ? l->to : l->first->capacity))
+        piece_drop(q, l, slab);
+}
+
+/* --- the heap --- */
+
+static struct session_queued *heap_at(const struct session_queue *q, uint64_t i)
+{
+    return (struct session_queued *)q->heap.at[i / PAGE_PLACES] + i % PAGE_PLACES;
+}
+
+static void heap_put(struct session_queue *q, struct slab_pool *slab, struct session_queued e)
+{
+    uint64_t i = q->heap_count, above;
+
+    heap_pages_widen(&q->heap, slab, q->heap_count);
+    q->heap_count++;
+    while (i > 0 && comes_before(&e, heap_at(q, above = (i - 1) / BRANCHES))) {
+        *heap_at(q, i) = *heap_at(q, above);
+        i = above;
+    }
+    *heap_at(q, i) = e;
+}
+
+/* Whichever of these four it will be, its own four are looked at next. */
+static void fetch_branches(const struct session_queue *q, uint64_t from)
+{
+    if (from < FETCH_FROM || BRANCHES * (from + BRANCHES) >= q->heap_count)
+        return;
+    for (uint64_t i = 1; i <= BRANCHES * BRANCHES; i += 2)
+        __builtin_prefetch(heap_at(q, BRANCHES * from + i));
+}
+
+/* The first of the branches of `i`, or the count. */
+static uint64_t first_branch(const struct session_queue *q, uint64_t i)
+{
+    uint64_t from = BRANCHES * i + 1, first = from, to = from + BRANCHES;
+
+    if (from >= q->heap_count)
+        return q->heap_count;
+    fetch_branches(q, from);
+    for (uint64_t j = from + 1; j < (to < q->heap_count ? to : q->heap_count); j++)
+        if (comes_before(heap_at(q, j), heap_at(q, first)))
+            first = j;
+    return first;
+}
+
+/* Moves `e` from the free place at the top to where it belongs. */
+static void sink(struct session_queue *q, struct session_queued e)
+{
+    uint64_t i = 0, branch;
+
+    while ((branch = first_branch(q, i)) < q->heap_count && comes_before(heap_at(q, branch), &e)) {
+        *heap_at(q, i) = *heap_at(q, branch);
+        i = branch;
+    }
+    *heap_at(q, i) = e;
+}
+
+static void heap_drop(struct session_queue *q, struct slab_pool *slab)
+{
+    struct session_queued last = *heap_at(q, --q->heap_count);
+
+    if (q->heap_count > 0)
+        sink(q, last);
+    heap_pages_shrink(&q->heap, slab, q->heap_count);
+}
+
+/* --- all of them --- */
+
+void session_queue_done(struct session_queue *q, const struct session_pool *p)
+{
+    for (int i = 0; i < SESSION_LINES; i++)
+        while (q->lines[i].first != NULL)
+            piece_drop(q, &q->lines[i], p->slab);
+    heap_pages_done(&q->heap, p->slab);
     session_queue_init(q);
-}
-
-static void resize(struct session_queue *q, size_t capacity)
-{
-    q->at = mem_realloc(q->at, capacity * sizeof(*q->at));
-    q->capacity = capacity;
-}
-
-static size_t grown(const struct session_queue *q)
-{
-    return q->capacity == 0 ? CAPACITY_MIN : 2 * q->capacity;
 }
 
 uint64_t session_queue_need(const struct session_queue *q)
 {
-    return q->count < q->capacity ? 0 : (grown(q) - q->capacity) * sizeof(*q->at);
+    bool line = line_needs_piece(&q->lines[0]) || line_needs_piece(&q->lines[1]);
+    uint64_t piece = line ? next_piece_size(q) : 0;
+    uint64_t heap = heap_pages_growth(&q->heap, q->heap_count);
+
+    return piece > heap ? piece : heap;
 }
 
-static bool comes_before(const struct session_pool *p, const struct session_queued *a,
-                         const struct session_queued *b)
+static void find_head(struct session_queue *q)
 {
-    if (a->last != b->last)
-        return a->last < b->last;
-    return session_at(p, a->session)->opened < session_at(p, b->session)->opened;
-}
+    const struct session_queued *head = NULL;
 
-/* Moves `e` from the free place `i` towards the head. */
-static void rise(struct session_queue *q, const struct session_pool *p, size_t i,
-                 struct session_queued e)
-{
-    for (; i > 0 && comes_before(p, &e, &q->at[(i - 1) / 2]); i = (i - 1) / 2)
-        q->at[i] = q->at[(i - 1) / 2];
-    q->at[i] = e;
-}
-
-/* Moves `e` from the free place at the head to where it belongs. */
-static void sink(struct session_queue *q, const struct session_pool *p, struct session_queued e)
-{
-    size_t i = 0, child;
-
-    for (; (child = 2 * i + 1) < q->count; i = child) {
-        if (child + 1 < q->count && comes_before(p, &q->at[child + 1], &q->at[child]))
-            child++;
-        if (!comes_before(p, &q->at[child], &e))
-            break;
-        q->at[i] = q->at[child];
+    for (unsigned i = 0; i < SESSION_LINES; i++) {
+        const struct session_line *l = &q->lines[i];
+        if (l->first == NULL || (head != NULL && comes_before(head, line_first(l))))
+            continue;
+        head = line_first(l);
+        q->head_line = i;
     }
-    q->at[i] = e;
+    if (q->heap_count > 0 && (head == NULL || comes_before(heap_at(q, 0), head))) {
+        head = heap_at(q, 0);
+        q->head_line = SESSION_LINES;
+    }
+    if (head != NULL)
+        q->head = *head;
+}
+
+static struct session_queued queued(const struct session_pool *p, uint32_t session)
+{
+    const struct session *s = session_at(p, session);
+    return (struct session_queued){s->last, s->opened, session};
+}
+
+static void put(struct session_queue *q, const struct session_pool *p, struct session_queued e)
+{
+    for (int i = 0; i < SESSION_LINES; i++)
+        if (line_put(q, &q->lines[i], p->slab, e))
+            return;
+    heap_put(q, p->slab, e);
 }
 
 void session_queue_put(struct session_queue *q, const struct session_pool *p, uint32_t session)
 {
-    if (q->count == q->capacity)
-        resize(q, grown(q));
+    put(q, p, queued(p, session));
     q->count++;
-    rise(q, p, q->count - 1, (struct session_queued){session_at(p, session)->last, session});
+    find_head(q);
+}
+
+static void drop_head(struct session_queue *q, const struct session_pool *p)
+{
+    if (q->head_line < SESSION_LINES)
+        line_drop(q, &q->lines[q->head_line], p->slab);
+    else
+        heap_drop(q, p->slab);
 }
 
 void session_queue_drop(struct session_queue *q, const struct session_pool *p)
 {
     assert(q->count > 0);
-    if (--q->count == 0) {
-        session_queue_done(q);
-        return;
-    }
-    sink(q, p, q->at[q->count]);
-    if (q->count < q->capacity / 4 && q->capacity > CAPACITY_MIN)
-        resize(q, q->capacity / 2);
+    drop_head(q, p);
+    q->count--;
+    find_head(q);
 }
 
 bool session_queue_refresh(struct session_queue *q, const struct session_pool *p)
 {
-    struct session_queued head = q->at[0];
-    const struct session *s = session_at(p, head.session);
+    const struct session *s = session_at(p, q->head.session);
 
     if (s->part) {
         session_queue_drop(q, p);
         return true;
     }
-    if (s->last == head.last)
+    if (s->last == q->head.last)
         return false;
-    head.last = s->last;
-    sink(q, p, head);
+    if (q->head_line == SESSION_LINES) {
+        sink(q, queued(p, q->head.session));
+    } else {
+        drop_head(q, p);
+        put(q, p, queued(p, q->head.session));
+    }
+    find_head(q);
     return true;
+}
+
+void session_queue_fetch(const struct session_queue *q, const struct session_pool *p)
+{
+    for (int i = 0; i < SESSION_LINES; i++) {
+        const struct session_line *l = &q->lines[i];
+        uint32_t end = l->first == NULL ? 0 : l->first == l->last ? l->to : l->first->capacity;
+        for (uint32_t at = l->from; at < end && at < l->from + FETCH_LINE; at++)
+            __builtin_prefetch(session_at(p, l->first->at[at].session));
+    }
+    for (uint64_t i = 0; i < FETCH_HEAP && i < q->heap_count; i++)
+        __builtin_prefetch(session_at(p, heap_at(q, i)->session));
 }

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/un.h>
 
 #include "base/bytes.h"
 
@@ -20,6 +21,30 @@ void address_write(const struct sockaddr_storage *a, struct buf *to)
         buf_printf(to, "[%s]:%u", text, ntohs(v6->sin6_port));
     } else {
         buf_append_text(to, "(unknown)");
+    }
+}
+
+/* A peer's own unix address is nearly always empty. */
+static void unix_peer_write(int fd, const struct sockaddr_storage *here, struct buf *to)
+{
+    const struct sockaddr_un *a = (const struct sockaddr_un *)here;
+    struct ucred who = {0};
+    socklen_t length = sizeof(who);
+
+    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &length);
+    buf_printf(to, "unix:%s (pid %d, uid %u)", a->sun_path, who.pid, who.uid);
+}
+
+void address_write_peer(int fd, const struct sockaddr_storage *peer, struct buf *to)
+{
+    struct sockaddr_storage here = {0};
+    socklen_t length = sizeof(here);
+
+    if (peer->ss_family == AF_UNIX) {
+        getsockname(fd, (struct sockaddr *)&here, &length);
+        unix_peer_write(fd, &here, to);
+    } else {
+        address_write(peer, to);
     }
 }
 
@@ -48,6 +73,8 @@ bool address_allowed(const struct sockaddr_storage *a, const struct network *all
 {
     uint8_t address[16];
 
+    if (a->ss_family == AF_UNIX)
+        return true;
     address_bytes(a, address);
     for (size_t i = 0; i < count; i++)
         if (network_has(&allow[i], address))

@@ -6,11 +6,13 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "io/file.h"
 #include "io/log.h"
+#include "io/passed.h"
 #include "io/report.h"
 #include "io/service.h"
 #include "io/stop.h"
@@ -28,8 +30,11 @@ static const char *hold_reason(const struct daemon *d)
 {
     if (!engine_takes(d->engine))
         return "state is full: inputs are held back";
-    return output_has_room(&d->outputs[OUTPUT_LATE]) ? "rejects has no room: inputs are held back"
-                                                     : "late has no room: inputs are held back";
+    if (!output_has_room(&d->outputs[OUTPUT_REJECTS]))
+        return "rejects has no room: inputs are held back";
+    if (!output_has_room(&d->outputs[OUTPUT_LATE]))
+        return "late has no room: inputs are held back";
+    return "results wait for a reader: inputs are held back";
 }
 
 bool daemon_trouble(const struct daemon *d, struct buf *ret_reason)
@@ -46,6 +51,9 @@ bool daemon_trouble(const struct daemon *d, struct buf *ret_reason)
                         "the books do not balance: records were lost, please report this");
         return true;
     }
+    for (int s = 0; s < SIDES; s++)
+        if (input_trouble(&d->inputs[s], ret_reason))
+            return true;
     for (int i = 0; i < OUTPUTS; i++)
         if (output_trouble(&d->outputs[i], ret_reason))
             return true;
@@ -85,11 +93,14 @@ static bool file_differs(const struct daemon *d)
 {
     struct buf text = BUF_EMPTY;
     bool differs;
-    int fd = open(d->config->path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    int fd = open(d->config->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
     if (fd < 0)
         return false;
-    differs = file_read_all(fd, CONFIG_BYTES_MAX, &text);
+    /* What came through a pipe cannot be read twice. */
+    differs =
+        fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && file_read_all(fd, CONFIG_BYTES_MAX, &text);
     close(fd);
     differs = differs && config_text_differs(d->config, buf_bytes(&text));
     buf_done(&text);
@@ -190,10 +201,11 @@ static void check_books(struct daemon *d)
 static void tell_absent(struct daemon *d)
 {
     const struct output *o = &d->outputs[OUTPUT_RESULTS];
-    bool absent = pump_results_wait(&d->pump) && o->sink_count == 0;
+    bool absent = o->listening && pump_results_wait(&d->pump) && o->sink_count == 0;
 
     if (absent && !d->absent_told)
-        log_warning("output: results wait, and nobody is connected to %s", o->listener.bound);
+        log_warning("output: results wait, and nobody is connected to %s",
+                    listener_place(&o->listener));
     d->absent_told = absent;
 }
 
@@ -210,7 +222,9 @@ static void tell_hold(struct daemon *d)
     d->stuck_told = stuck;
 
     if (!d->hold_told && since_ms != 0 && clock_mono().ms - since_ms >= HOLD_TOLD_MS) {
-        log_warning("%s ([state] memory, or a reader that does not read)", hold_reason(d));
+        log_warning("%s%s", hold_reason(d),
+                    engine_takes(d->engine) ? ""
+                                            : " ([state] memory, or a reader that does not read)");
         d->hold_told = true;
     } else if (d->hold_told && since_ms == 0) {
         log_info("inputs are read again");
@@ -346,6 +360,8 @@ static bool open_all(struct daemon *d)
         good =
             output_open(&d->outputs[i], d->base, &c->output[i], (enum output_id)i, c->plan, good) &&
             good;
+    if (good)
+        passed_tell_unused();
     for (int s = 0; s < SIDES && good; s++)
         input_start(&d->inputs[s]);
     return good;
@@ -356,7 +372,7 @@ static void append_place(struct buf *line, const char *word, const struct endpoi
 {
     if (e->kind == ENDPOINT_NONE)
         return;
-    buf_printf(line, " %s=%s", word, e->kind == ENDPOINT_LISTEN ? l->bound : e->text);
+    buf_printf(line, " %s=%s", word, e->kind == ENDPOINT_LISTEN ? listener_place(l) : e->text);
 }
 
 static void tell_ready(const struct daemon *d)
@@ -380,6 +396,8 @@ static void loop(struct daemon *d)
         int64_t cpu_us;
 
         event_base_loop(d->base, EVLOOP_ONCE | (busy ? EVLOOP_NONBLOCK : 0));
+        if (d->step == DAEMON_STOPPED)
+            break; /* what is given up is counted already */
         pump_turn(&d->pump);
         read_table(d);
         set_due(d);

@@ -25,7 +25,7 @@ static void on_connection(void *owner, int fd, const char *peer)
     struct input *in = owner;
     struct source *s = source_join(in, fd, SOURCE_SOCKET, peer);
 
-    log_debug("%s: %s connects", side_word(in->side), peer);
+    log_debug("%s: connected with %s", side_word(in->side), peer);
     source_watch(s);
     pump_ready(in->pump, s); /* what has come with it may be all that keeps its side awake */
 }
@@ -57,7 +57,7 @@ static bool open_standard(struct input *in)
         log_error("%s: standard input is closed: %s", side_word(in->side), strerror(errno));
         return false;
     }
-    source_join(in, fd, source_kind_of(fd), "standard input");
+    source_join(in, fd, source_kind_of(fd), "standard input")->shared = true;
     return true;
 }
 
@@ -73,6 +73,8 @@ bool input_open(struct input *in, struct event_base *base, struct pump *pump,
         return open_path(in);
     case ENDPOINT_STANDARD:
         return open_standard(in);
+    case ENDPOINT_CONNECT:
+        return true; /* when it starts */
     case ENDPOINT_LISTEN:
     case ENDPOINT_NONE:
         break;
@@ -84,8 +86,14 @@ bool input_open(struct input *in, struct event_base *base, struct pump *pump,
 
 void input_start(struct input *in)
 {
+    const struct endpoint *e = &in->config->endpoint;
+
     SOURCES_EACH(in, s)
     source_watch(s);
+    if (e->kind != ENDPOINT_CONNECT)
+        return;
+    in->connecting = true;
+    connector_start(&in->connector, in->base, e, side_word(in->side), on_connection, in);
 }
 
 void input_close(struct input *in)
@@ -95,14 +103,20 @@ void input_close(struct input *in)
     input_source_done(in, s);
     if (in->listening)
         listener_close(&in->listener);
+    if (in->connecting)
+        connector_stop(&in->connector);
+}
+
+static bool is_batch(const struct input *in)
+{
+    return in->pump->plan->match == MATCH_BATCH;
 }
 
 /* Batch: a listening side ends with its last connection, and its port with it. Who waits in
  * the queue has connected already. */
 static void end_with_last(struct input *in)
 {
-    if (in->pump->plan->match != MATCH_BATCH || !in->listening || in->stopping ||
-        in->source_count > 0)
+    if (!is_batch(in) || in->source_count > 0)
         return;
     listener_take_all(&in->listener);
     if (in->source_count > 0)
@@ -112,27 +126,60 @@ static void end_with_last(struct input *in)
     log_info("%s: the last connection has closed: this side has ended", side_word(in->side));
 }
 
+/* Batch: the end of a connection that we made is the side's, if it came in order; else who
+ * knows what is missing. */
+static void connect_again_or_end(struct input *in, enum input_end how, const char *peer)
+{
+    if (!is_batch(in)) {
+        connector_again(&in->connector);
+        return;
+    }
+    connector_stop(&in->connector);
+    in->stopping = true;
+    in->fault = how == INPUT_BROKEN;
+    if (in->fault)
+        log_error("%s: the connection to %s broke before its end: what came is not all",
+                  side_word(in->side), peer);
+    else
+        log_info("%s: %s has closed: this side has ended", side_word(in->side), peer);
+}
+
 void input_source_done(struct input *in, struct source *s)
 {
     if (in->listening)
         listener_gone(&in->listener);
     in->source_count--;
+    if (in->connecting && !in->stopping)
+        connect_again_or_end(in, s->end, s->peer);
     source_free(s);
-    end_with_last(in);
+    if (in->listening && !in->stopping)
+        end_with_last(in);
 }
 
 bool input_ended(const struct input *in)
 {
-    return in->source_count == 0 && (in->stopping || !in->listening);
+    return in->source_count == 0 && (in->stopping || (!in->listening && !in->connecting));
+}
+
+bool input_trouble(const struct input *in, struct buf *ret_reason)
+{
+    return in->connecting && connector_trouble(&in->connector, ret_reason);
+}
+
+void input_close_door(struct input *in)
+{
+    if (in->listening) {
+        if (in->config->endpoint.family != FAMILY_SYSTEMD)
+            listener_take_all(&in->listener);
+        listener_close(&in->listener);
+    }
+    if (in->connecting)
+        connector_stop(&in->connector);
+    in->stopping = true;
 }
 
 void input_ask_to_end(struct input *in)
 {
-    if (in->listening) {
-        listener_take_all(&in->listener);
-        listener_close(&in->listener);
-    }
-    in->stopping = true;
     SOURCES_EACH(in, s)
     source_ask_to_end(s);
 }

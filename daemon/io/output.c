@@ -3,14 +3,13 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "codec/text.h"
 #include "io/log.h"
+#include "io/socket.h"
 
 /* Rows are handed on when so many bytes are encoded: one write. */
 #define COMMIT_BYTES OUTPUT_AHEAD
@@ -28,6 +27,22 @@ static const char *const words[OUTPUTS] = {
 static bool is_csv(const struct output *o)
 {
     return o->config->format.kind == OUTPUT_CSV;
+}
+
+/* Its readers come and go, in contrast to a file. */
+static bool has_peers(const struct output *o)
+{
+    return o->listening || o->connecting;
+}
+
+static enum absent_policy absent(const struct output *o)
+{
+    return o->connecting ? ABSENT_WAIT : o->config->absent;
+}
+
+static enum slow_policy slow(const struct output *o)
+{
+    return o->connecting ? SLOW_WAIT : o->config->slow;
 }
 
 static uint64_t sink_rows(const struct sink *s)
@@ -54,6 +69,8 @@ static void sink_leaves(struct output *o, struct sink *s)
     o->sink_count--;
     if (o->listening)
         listener_gone(&o->listener);
+    if (o->connecting)
+        connector_again(&o->connector);
     sink_free(s);
 }
 
@@ -61,7 +78,7 @@ static void on_gone(void *owner, struct sink *s)
 {
     struct output *o = owner;
 
-    if (o->config->endpoint.kind != ENDPOINT_LISTEN) {
+    if (!has_peers(o)) {
         log_error("%s: cannot write to %s: %s", o->word, s->name, s->dead);
         o->failed = true;
         event_base_loopbreak(o->base);
@@ -83,29 +100,17 @@ static struct sink *sink_join(struct output *o, int fd, const char *name)
     return s;
 }
 
-static void set_socket_options(const struct output *o, int fd)
+/* A new reader gets the header, what the last one left unread, and all that follows. */
+static void welcome(struct output *o, int fd, const char *peer)
 {
-    int on = 1;
-    unsigned dead_after_ms = (unsigned)o->config->dead_after_ms;
-
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    if (dead_after_ms > 0)
-        setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &dead_after_ms, sizeof(dead_after_ms));
-}
-
-/* A new subscriber gets the header, what the last one left unread, and all that
- * follows. */
-static void on_subscriber(void *owner, int fd, const char *peer)
-{
-    struct output *o = owner;
     struct buf first = BUF_EMPTY;
     struct sink *s;
     size_t header_bytes;
 
     assert(buf_length(&o->rows) == 0);
-    set_socket_options(o, fd);
-    log_info("%s: %s subscribes", o->word, peer);
+    socket_for_rows(fd);
     s = sink_join(o, fd, peer);
+    s->fin_ends = o->connecting;
     header(o, &first);
     header_bytes = buf_length(&first);
     buf_append_bytes(&first, buf_bytes(&o->kept));
@@ -114,6 +119,19 @@ static void on_subscriber(void *owner, int fd, const char *peer)
     buf_done(&first);
     if (s->dead != NULL)
         on_gone(o, s);
+}
+
+static void on_subscriber(void *owner, int fd, const char *peer)
+{
+    struct output *o = owner;
+
+    log_info("%s: %s subscribes", o->word, peer);
+    welcome(o, fd, peer);
+}
+
+static void on_connected(void *owner, int fd, const char *peer)
+{
+    welcome(owner, fd, peer);
 }
 
 /* --- files --- */
@@ -142,10 +160,10 @@ static int open_file(const struct output *o)
 {
     const char *path = o->config->endpoint.path;
     int flags = O_APPEND | O_CLOEXEC | O_NONBLOCK;
-    int fd = open(path, flags | O_RDWR | O_CREAT | O_EXCL, o->config->mode);
+    int fd = open(path, flags | O_RDWR | O_CREAT | O_EXCL, o->config->endpoint.mode);
 
     if (fd >= 0) {
-        fchmod(fd, o->config->mode); /* whatever the umask */
+        fchmod(fd, o->config->endpoint.mode); /* whatever the umask */
         return fd;
     }
     if (errno == EEXIST)
@@ -242,6 +260,11 @@ bool output_open(struct output *o, struct event_base *base, const struct output_
         return !make_files || open_path(o);
     case ENDPOINT_STANDARD:
         return !make_files || open_standard(o);
+    case ENDPOINT_CONNECT:
+        o->connecting = make_files;
+        if (make_files)
+            connector_start(&o->connector, base, &c->endpoint, o->word, on_connected, o);
+        return true;
     case ENDPOINT_LISTEN:
         break;
     }
@@ -268,10 +291,11 @@ void output_close(struct output *o)
         listener_close(&o->listener);
     SINKS_EACH(o, s)
     {
-        if (o->listening)
+        if (has_peers(o))
             say_goodbye(s);
         sink_leaves(o, s);
     }
+    connector_stop(&o->connector);
     encoder_free(o->encoder);
     buf_done(&o->rows);
     buf_done(&o->kept);
@@ -284,16 +308,16 @@ static bool configured(const struct output *o)
     return o->config->endpoint.kind != ENDPOINT_NONE;
 }
 
-/* `buffer` is for subscribers; what a file does not take is not piled up. */
+/* `buffer` is for peers; what a file does not take is not piled up. */
 static size_t buffer_max(const struct output *o)
 {
-    return o->listening ? (size_t)o->config->buffer_bytes : OUTPUT_AHEAD;
+    return has_peers(o) ? (size_t)o->config->buffer_bytes : OUTPUT_AHEAD;
 }
 
 static size_t ahead_max(const struct output *o)
 {
     size_t buffer = buffer_max(o);
-    return o->config->slow == SLOW_WAIT && buffer > OUTPUT_AHEAD ? OUTPUT_AHEAD : buffer;
+    return slow(o) == SLOW_WAIT && buffer > OUTPUT_AHEAD ? OUTPUT_AHEAD : buffer;
 }
 
 /* Results can wait where they are, in the records; rejected lines have no other place
@@ -302,7 +326,7 @@ static size_t absent_room(const struct output *o)
 {
     size_t kept = buf_length(&o->kept);
 
-    if (o->config->absent == ABSENT_DISCARD)
+    if (absent(o) == ABSENT_DISCARD)
         return COMMIT_BYTES;
     return o->encoder == NULL && kept < buffer_max(o) ? buffer_max(o) - kept : 0;
 }
@@ -358,7 +382,7 @@ void output_commit(struct output *o)
 {
     if (o->row_count == 0)
         return;
-    if (o->sink_count == 0 && o->config->absent == ABSENT_DISCARD)
+    if (o->sink_count == 0 && absent(o) == ABSENT_DISCARD)
         o->discarded += o->row_count;
     else if (o->sink_count == 0)
         buf_append_bytes(&o->kept, buf_bytes(&o->rows));
@@ -394,8 +418,7 @@ void output_take(struct output *o, struct buf *rows, uint64_t count)
 /* A small buffer is not gone beyond by much. */
 size_t output_piece(const struct output *o)
 {
-    bool file = o->config->endpoint.kind != ENDPOINT_LISTEN;
-    return file ? COMMIT_BYTES : less_of(COMMIT_BYTES, buffer_max(o) / 4);
+    return has_peers(o) ? less_of(COMMIT_BYTES, buffer_max(o) / 4) : COMMIT_BYTES;
 }
 
 /* --- those that do not read --- */
@@ -414,7 +437,7 @@ static void slow_decides(struct output *o, struct sink *s)
     sink_leaves(o, s);
 }
 
-bool output_trouble(const struct output *o, struct buf *ret_reason)
+static bool file_refuses(const struct output *o, struct buf *ret_reason)
 {
     SINKS_EACH(o, s)
     {
@@ -426,11 +449,16 @@ bool output_trouble(const struct output *o, struct buf *ret_reason)
     return false;
 }
 
+bool output_trouble(const struct output *o, struct buf *ret_reason)
+{
+    return file_refuses(o, ret_reason) || connector_trouble(&o->connector, ret_reason);
+}
+
 /* A disk that refuses is tried again every second; that, and the end of it, is told. */
 static void tell_trouble(struct output *o)
 {
     struct buf reason = BUF_EMPTY;
-    bool trouble = output_trouble(o, &reason);
+    bool trouble = file_refuses(o, &reason);
 
     if (trouble && !o->trouble_told)
         log_error("%s; waiting for room, nothing is lost", buf_text(&reason));
@@ -440,29 +468,28 @@ static void tell_trouble(struct output *o)
     buf_done(&reason);
 }
 
-/* A reader that has said FIN is looked at now and then: is it gone altogether? */
-static void look_for_gone(struct output *o)
-{
-    SINKS_EACH(o, s)
-    {
-        if (sink_is_gone(s))
-            on_gone(o, s);
-    }
-}
-
 void output_tick(struct output *o, struct mono_time now)
 {
     tell_trouble(o);
-    if (o->listening)
-        look_for_gone(o);
-    if (o->config->endpoint.kind != ENDPOINT_LISTEN || o->config->slow == SLOW_WAIT)
+    if (!has_peers(o))
         return;
     SINKS_EACH(o, s)
     {
         bool full = sink_unwritten(s) >= buffer_max(o);
-        if (full && !s->discarding && now.ms - s->stalled_since_ms >= SLOW_MS)
+
+        sink_tick(s, now.ms, o->config->dead_after_ms);
+        if (s->dead != NULL)
+            on_gone(o, s);
+        else if (slow(o) != SLOW_WAIT && full && !s->discarding &&
+                 now.ms - s->stalled_since_ms >= SLOW_MS)
             slow_decides(o, s);
     }
+}
+
+void output_hurry(struct output *o)
+{
+    if (o->connecting)
+        connector_hurry(&o->connector);
 }
 
 /* --- what it knows --- */
@@ -472,7 +499,7 @@ bool output_drained(const struct output *o)
     SINKS_EACH(o, s)
     if (sink_unwritten(s) > 0)
         return false;
-    return buf_length(&o->kept) == 0 || o->config->absent == ABSENT_DISCARD;
+    return buf_length(&o->kept) == 0 || absent(o) == ABSENT_DISCARD;
 }
 
 uint64_t output_rows_unwritten(const struct output *o)

@@ -98,6 +98,12 @@ void pump_ready(struct pump *p, struct source *s)
         source_unwatch(s); /* else the loop would spin on it */
 }
 
+void pump_give_rows_back(struct pump *p, struct source *s)
+{
+    if (p->plan->replay)
+        replay_give_back(p, s);
+}
+
 /* --- out --- */
 
 static void encode_next(struct pump *p, int64_t *fuel)
@@ -272,10 +278,7 @@ static void feed_tail(struct pump *p, struct source *s, struct stream_time now, 
 
 static void read_into_tail(struct pump *p, struct source *s, int64_t *fuel)
 {
-    size_t got = source_read(s, buf_reserve(&s->tail, PUMP_READ_BYTES), PUMP_READ_BYTES);
-
-    s->input->bytes += got;
-    buf_advance(&s->tail, got);
+    source_read_on(s, PUMP_READ_BYTES);
     feed_tail(p, s, clock_now(p->clock), fuel);
 }
 
@@ -288,7 +291,6 @@ static void read_shared(struct pump *p, struct source *s, int64_t *fuel)
     got = source_read(s, p->bytes + tail, PUMP_READ_BYTES);
     if (got == 0 && s->end == INPUT_GOES_ON)
         return;
-    s->input->bytes += got;
     tell_protocol(s, (struct bytes){p->bytes, tail + got});
     done = feed(p, s, p->bytes, tail + got, clock_now(p->clock), fuel);
     buf_clear(&s->tail);
@@ -360,18 +362,25 @@ static void look_for_input(struct pump *p)
 
 /* --- a turn --- */
 
-/* Somebody is held back: by full state, or by an output that must not lose. */
-static bool holds(const struct pump *p)
+/* This side's next row has to wait for results that nobody takes. */
+static bool results_hold(const struct pump *p, enum side side)
 {
-    return !engine_takes(p->engine) || !pump_fates_have_room(p);
+    return !p->ended[side] && !results_can_move(p) &&
+           engine_holds(p->engine, side, NULL) == ENGINE_RESULTS;
 }
 
+/* A hold by results that do move, however slowly, is one by a reader that reads: it begins
+ * anew with each of them. */
 static void note_holds(struct pump *p)
 {
-    if (!holds(p))
+    bool full = !engine_takes(p->engine) || !pump_fates_have_room(p);
+    bool results = results_hold(p, SIDE_LEFT) || results_hold(p, SIDE_RIGHT);
+
+    if (!full && !results)
         p->held_since_ms = 0;
-    else if (p->held_since_ms == 0)
+    else if (p->held_since_ms == 0 || (!full && p->work != p->held_work))
         p->held_since_ms = clock_mono().ms;
+    p->held_work = p->work;
     LIST_EACH (&p->ready, struct source, ready_link, s)
         s->held |= !may_take(p, s);
 }
@@ -435,8 +444,9 @@ bool pump_holds_side(const struct pump *p, enum side side)
 {
     enum engine_hold hold = engine_holds(p->engine, side, NULL);
 
-    return !p->ended[side] && (!pump_fates_have_room(p) || hold == ENGINE_FULL ||
-                               (hold == ENGINE_OTHER && p->plan->match == MATCH_BATCH));
+    return !p->ended[side] &&
+           (!pump_fates_have_room(p) || hold == ENGINE_FULL || results_hold(p, side) ||
+            (hold == ENGINE_OTHER && p->plan->match == MATCH_BATCH));
 }
 
 bool pump_finished(const struct pump *p)

@@ -25,6 +25,20 @@ static bool has_rows(const struct pump *p, enum side side)
     return p->replay.side[side].from < p->batch[side].count;
 }
 
+void replay_give_back(struct pump *p, struct source *s)
+{
+    struct replay_side *r = &p->replay.side[s->input->side];
+    struct batch *b = &p->batch[s->input->side];
+
+    if (r->source != s || (r->used == 0 && b->count == 0))
+        return;
+    buf_eat(&s->tail, decoder_rewind(s->decoder, b, r->from));
+    batch_clear(b);
+    r->from = 0;
+    r->used = 0;
+    r->dry = false;
+}
+
 static void at_end(struct pump *p, enum side side)
 {
     struct replay_side *r = &p->replay.side[side];
@@ -42,10 +56,8 @@ static bool read_more(struct pump *p, enum side side)
 {
     struct replay_side *r = &p->replay.side[side];
     struct source *s = r->source;
-    size_t got = source_read(s, buf_reserve(&s->tail, PUMP_READ_BYTES), PUMP_READ_BYTES);
+    size_t got = source_read_on(s, PUMP_READ_BYTES);
 
-    s->input->bytes += got;
-    buf_advance(&s->tail, got);
     tell_protocol(s, buf_bytes(&s->tail));
     if (got > 0 || s->end != INPUT_GOES_ON)
         return true;

@@ -197,6 +197,12 @@ static void input_bytes(const struct daemon *d, const char *name, struct buf *to
         sample(to, name, side_label(s), (double)d->inputs[s].bytes);
 }
 
+static void wrong_protocol(const struct daemon *d, const char *name, struct buf *to)
+{
+    for (int s = 0; s < SIDES; s++)
+        sample(to, name, side_label(s), (double)d->inputs[s].wrong_protocol);
+}
+
 static void connections(const struct daemon *d, const char *name, struct buf *to)
 {
     sample(to, name, "{endpoint=\"left\"}", (double)d->inputs[SIDE_LEFT].source_count);
@@ -334,6 +340,8 @@ static const struct metric metrics[] = {
      discarded},
     {"joind_input_bytes_total", "counter", "Bytes read.", input_bytes},
     {"joind_output_bytes_total", "counter", "Bytes written.", output_bytes},
+    {"joind_wrong_protocol_total", "counter",
+     "Connections whose first bytes were plainly another protocol's.", wrong_protocol},
     {"joind_connections", "gauge", "Open connections and files.", connections},
     {"joind_watermark_timestamp_seconds", "gauge", "How far time has come.", watermark},
     {"joind_state_bytes", "gauge", "Memory that held records take.", state_bytes},
@@ -376,14 +384,30 @@ static void json_time(struct buf *to, int64_t ms)
     buf_printf(to, "\"%.*s\"", TIME_TEXT_LENGTH, text);
 }
 
+/* Of an end that connects: whether it is connected, since when, and why not. */
+static void json_connector(const struct connector *c, bool connecting, struct buf *to)
+{
+    if (!connecting)
+        return;
+    buf_printf(to, "\"connected\":%s,\"since\":", connector_is_connected(c) ? "true" : "false");
+    json_time(to, clock_wall_ms() - (clock_mono().ms - c->since_ms));
+    if (c->trouble[0] != '\0') {
+        buf_append_char(to, ',');
+        json_text_member(to, "trouble", c->trouble);
+    }
+    buf_append_char(to, ',');
+}
+
 static void json_side(const struct daemon *d, int s, struct buf *to)
 {
     const struct books_side *b = &engine_books(d->engine)->side[s];
 
     buf_printf(to, "\"%s\":{", side_word((enum side)s));
     json_text_member(to, "name", d->config->plan->side[s].schema.name);
+    buf_append_char(to, ',');
+    json_connector(&d->inputs[s].connector, d->inputs[s].connecting, to);
     buf_printf(to,
-               ",\"rate\":%.0f,\"connections\":%zu,\"bytes\":%llu,\"paused\":%s,\"ended\":%s,"
+               "\"rate\":%.0f,\"connections\":%zu,\"bytes\":%llu,\"paused\":%s,\"ended\":%s,"
                "\"received\":%llu",
                d->rate[s], d->inputs[s].source_count, (unsigned long long)d->inputs[s].bytes,
                pump_holds_side(&d->pump, (enum side)s) ? "true" : "false",
@@ -462,9 +486,10 @@ static void json_outputs(const struct daemon *d, struct buf *to)
         const struct output *o = &d->outputs[i];
         if (o->config->endpoint.kind == ENDPOINT_NONE)
             continue;
-        buf_printf(to, "%s\"%s\":{\"readers\":%zu,\"bytes\":%llu,\"discarded\":%llu,",
-                   first ? "" : ",", o->word, o->sink_count, (unsigned long long)o->bytes_written,
-                   (unsigned long long)o->discarded);
+        buf_printf(to, "%s\"%s\":{", first ? "" : ",", o->word);
+        json_connector(&o->connector, o->connecting, to);
+        buf_printf(to, "\"readers\":%zu,\"bytes\":%llu,\"discarded\":%llu,", o->sink_count,
+                   (unsigned long long)o->bytes_written, (unsigned long long)o->discarded);
         buf_printf(to, "\"room\":%s}", output_has_room(o) ? "true" : "false");
         first = false;
     }

@@ -3,9 +3,10 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
+#include <linux/sockios.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,11 +14,13 @@
 #include "base/mem.h"
 #include "codec/text.h"
 #include "io/clock.h"
+#include "io/socket.h"
 
 /* What stays allocated of a buffer that is empty. */
 #define KEEP_BYTES (256 << 10)
 
 static const struct timeval retry_after = {.tv_sec = 1};
+static const struct timeval acknowledged_soon = {.tv_usec = 20000};
 
 static void flush(struct sink *s);
 
@@ -33,7 +36,27 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
         s->gone(s->owner, s);
 }
 
-/* What a reader says is thrown away; that it says no more (FIN) means nothing; but
+/* Nothing can be written to it any more: both ways are closed, or it was reset. */
+static void look_for_gone(struct sink *s)
+{
+    struct pollfd p = {.fd = s->fd};
+
+    if (s->dead == NULL && poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR)) != 0)
+        s->dead = "it closed its connection";
+}
+
+static void take_fin(struct sink *s)
+{
+    s->fin_seen = true;
+    look_for_gone(s);
+    if (!s->fin_ends)
+        return;
+    s->ending = true;
+    s->last = s->sent > 0 ? text_first_row_end(buf_bytes(&s->pending), s->quoted) : 0;
+    flush(s);
+}
+
+/* What a reader says is thrown away; that it says no more (FIN) mostly means nothing; but
  * only by reading is it found out that it is gone. */
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
@@ -45,11 +68,12 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
     if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
         return;
     event_del(&s->readable);
-    s->fin_seen = n == 0;
     if (n == 0)
-        return;
-    s->dead = strerror(errno);
-    s->gone(s->owner, s);
+        take_fin(s);
+    else
+        s->dead = strerror(errno);
+    if (s->dead != NULL)
+        s->gone(s->owner, s);
 }
 
 static bool is_regular(int fd)
@@ -72,9 +96,11 @@ struct sink *sink_new(struct event_base *base, int fd, const char *name, uint64_
     list_link_init(&s->link);
     s->fd = fd;
     s->regular = is_regular(fd);
+    s->tcp = socket_is_tcp(fd);
     s->name = mem_strdup(name);
     buf_init(&s->pending);
     s->bytes_written = bytes_written;
+    s->taken_ms = clock_mono().ms;
     s->gone = gone;
     s->owner = owner;
     event_assign(&s->retry, base, -1, 0, on_writable, s);
@@ -124,6 +150,7 @@ static size_t try_write(struct sink *s, const char *p, size_t n)
         s->trouble = NULL;
         s->discarding = false;
         s->stalled_since_ms = clock_mono().ms;
+        s->written += (uint64_t)written;
         *s->bytes_written += (uint64_t)written;
         return (size_t)written;
     }
@@ -136,37 +163,68 @@ static size_t try_write(struct sink *s, const char *p, size_t n)
     return 0;
 }
 
+/* In the socket, and not acknowledged (TCP) or read (unix) yet. */
+static int queued(const struct sink *s)
+{
+    int n = 0;
+
+    return ioctl(s->fd, SIOCOUTQ, &n) == 0 ? n : 0;
+}
+
+/* How much of what is written need not be kept: what is written to a unix socket has arrived. */
+static size_t arrived(const struct sink *s)
+{
+    size_t waits = s->fin_seen && s->tcp ? (size_t)queued(s) : 0;
+
+    return s->sent > waits ? s->sent - waits : 0;
+}
+
 static void forget_whole_rows(struct sink *s)
 {
-    size_t whole = text_rows_end((struct bytes){buf_data(&s->pending), s->sent}, s->quoted);
+    size_t whole = text_rows_end((struct bytes){buf_data(&s->pending), arrived(s)}, s->quoted);
 
     buf_eat(&s->pending, whole);
     s->sent -= whole;
+    s->last = s->last > whole ? s->last - whole : 0;
     s->header_left = s->header_left > whole ? s->header_left - whole : 0;
     buf_trim(&s->pending, KEEP_BYTES);
 }
 
+/* The line under way is finished first, and then held until it has arrived. */
+static void go_on_ending(struct sink *s)
+{
+    if (s->sent < s->last)
+        wait_for_room(s);
+    else if (s->sent > 0)
+        event_add(&s->retry, &acknowledged_soon);
+    else
+        s->dead = "it asked us to end";
+}
+
 static void flush(struct sink *s)
 {
-    if (sink_unwritten(s) == 0 || s->dead != NULL)
+    size_t to = s->ending ? s->last : buf_length(&s->pending);
+
+    if (s->dead != NULL)
         return;
-    s->sent += try_write(s, buf_data(&s->pending) + s->sent, sink_unwritten(s));
+    if (s->sent < to)
+        s->sent += try_write(s, buf_data(&s->pending) + s->sent, to - s->sent);
     forget_whole_rows(s);
-    if (sink_unwritten(s) > 0)
+    if (s->fin_seen)
+        look_for_gone(s);
+    if (s->dead != NULL)
+        return;
+    if (s->ending)
+        go_on_ending(s);
+    else if (sink_unwritten(s) > 0)
         wait_for_room(s);
 }
 
-void sink_put(struct sink *s, struct bytes lines, size_t header_bytes)
+/* Nothing waits: what is written at once needs no copy. */
+static void put_first(struct sink *s, struct bytes lines, size_t header_bytes)
 {
-    size_t sent = 0, start;
+    size_t sent = try_write(s, lines.p, lines.n), start;
 
-    if (lines.n == 0)
-        return;
-    if (buf_length(&s->pending) > 0 || s->dead != NULL) {
-        buf_append_bytes(&s->pending, lines);
-        return;
-    }
-    sent = try_write(s, lines.p, lines.n);
     if (sent == lines.n)
         return;
     start = text_rows_end((struct bytes){lines.p, sent}, s->quoted);
@@ -175,6 +233,21 @@ void sink_put(struct sink *s, struct bytes lines, size_t header_bytes)
     buf_append(&s->pending, lines.p + start, lines.n - start);
     if (s->dead == NULL)
         wait_for_room(s);
+}
+
+void sink_put(struct sink *s, struct bytes lines, size_t header_bytes)
+{
+    bool waits = sink_unwritten(s) > 0 || s->dead != NULL || s->ending;
+
+    if (lines.n == 0)
+        return;
+    if (!waits && !s->fin_seen) {
+        put_first(s, lines, header_bytes);
+        return;
+    }
+    buf_append_bytes(&s->pending, lines);
+    if (!waits)
+        flush(s);
 }
 
 void sink_keep(const struct sink *s, struct buf *to)
@@ -200,13 +273,32 @@ void sink_restart(struct sink *s, int fd, struct bytes first, size_t header_byte
     flush(s);
 }
 
-bool sink_is_gone(struct sink *s)
+/* Bytes are taken when they are acknowledged. Of a unix socket only the memory of what waits
+ * in it is known: it shrinks as the peer reads, and then there is room for more. */
+static void look_for_progress(struct sink *s, int64_t now_ms)
 {
-    struct tcp_info info;
-    socklen_t n = sizeof(info);
+    int waits = queued(s);
+    uint64_t taken = s->tcp ? s->written - (uint64_t)waits : s->written;
+    bool took = taken > s->taken || (!s->tcp && waits < s->queued);
+    bool nothing_waits = waits == 0 && sink_unwritten(s) == 0;
 
-    if (s->fin_seen && getsockopt(s->fd, IPPROTO_TCP, TCP_INFO, &info, &n) == 0 &&
-        info.tcpi_state == TCP_CLOSE)
-        s->dead = "it closed its connection";
-    return s->dead != NULL;
+    if (took)
+        s->stalled_since_ms = now_ms;
+    if (took || nothing_waits)
+        s->taken_ms = now_ms;
+    s->taken = taken;
+    s->queued = waits;
+}
+
+void sink_tick(struct sink *s, int64_t now_ms, int64_t dead_after_ms)
+{
+    if (s->regular || s->dead != NULL)
+        return;
+    look_for_progress(s, now_ms);
+    if (s->fin_seen) {
+        forget_whole_rows(s);
+        look_for_gone(s);
+    }
+    if (s->dead == NULL && dead_after_ms > 0 && now_ms - s->taken_ms >= dead_after_ms)
+        s->dead = "it took nothing for as long as dead_after says";
 }

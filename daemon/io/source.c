@@ -67,15 +67,30 @@ void source_free(struct source *s)
     mem_free(s);
 }
 
+/* A shared descriptor may be a blocking one at any time, so it is looked at first. Of a socket
+ * that is one step: another reader may be faster. */
+static ssize_t read_now(const struct source *s, char *to, size_t max)
+{
+    if (s->kind == SOURCE_SOCKET)
+        return recv(s->fd, to, max, MSG_DONTWAIT);
+    if (s->shared && !source_has_input(s)) {
+        errno = EAGAIN;
+        return -1;
+    }
+    return read(s->fd, to, max);
+}
+
 size_t source_read(struct source *s, char *to, size_t max)
 {
     ssize_t n;
 
     if (s->end != INPUT_GOES_ON)
         return 0;
-    n = read(s->fd, to, max);
-    if (n > 0)
+    n = read_now(s, to, max);
+    if (n > 0) {
+        s->input->bytes += (uint64_t)n;
         return (size_t)n;
+    }
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
     if (n < 0 && s->kind != SOURCE_SOCKET) {
@@ -85,6 +100,16 @@ size_t source_read(struct source *s, char *to, size_t max)
     s->end = n == 0 ? INPUT_ENDED : INPUT_BROKEN;
     source_unwatch(s);
     return 0;
+}
+
+size_t source_read_on(struct source *s, size_t max)
+{
+    size_t got;
+
+    pump_give_rows_back(s->input->pump, s);
+    got = source_read(s, buf_reserve(&s->tail, max), max);
+    buf_advance(&s->tail, got);
+    return got;
 }
 
 bool source_has_input(const struct source *s)
@@ -114,12 +139,23 @@ void source_unwatch(struct source *s)
         event_del(&s->readable);
 }
 
+/* A FIFO that no writer has opened yet would never say that it has none: only reading does. */
+static void look_for_writers(struct source *s)
+{
+    if (source_read_on(s, 1) == 0 && s->end == INPUT_GOES_ON)
+        return;
+    s->backlog = true; /* that byte may end a row, with none to follow */
+    pump_ready(s->input->pump, s);
+}
+
 void source_ask_to_end(struct source *s)
 {
-    if (s->kind == SOURCE_SOCKET)
+    if (s->kind == SOURCE_SOCKET && !s->shared)
         shutdown(s->fd, SHUT_WR);
     else if (s->kind == SOURCE_REGULAR || isatty(s->fd))
         source_cut(s);
+    else
+        look_for_writers(s);
 }
 
 /* Takes what has arrived already, and no more: a sender may go on for ever. */
@@ -130,11 +166,9 @@ static void read_what_came(struct source *s)
     if (ioctl(s->fd, FIONREAD, &waiting) != 0)
         return;
     while (waiting > 0 && s->end == INPUT_GOES_ON) {
-        size_t got = source_read(s, buf_reserve(&s->tail, (size_t)waiting), (size_t)waiting);
+        size_t got = source_read_on(s, (size_t)waiting);
         if (got == 0)
             return;
-        buf_advance(&s->tail, got);
-        s->input->bytes += got;
         waiting -= (int)got;
     }
 }
@@ -149,20 +183,10 @@ static void look_for_end(struct source *s)
         s->end = INPUT_ENDED;
 }
 
-/* The rest of a file is not lost, it is not read: it begins at a line's start. */
-static void forget_torn_line(struct source *s)
-{
-    const char *start = buf_data(&s->tail);
-    const char *end = memrchr(start, '\n', buf_length(&s->tail));
-
-    s->tail.tail = s->tail.head + (end == NULL ? 0 : (size_t)(end - start) + 1);
-    s->end = INPUT_ENDED;
-}
-
 void source_cut(struct source *s)
 {
     if (s->end == INPUT_GOES_ON && s->kind == SOURCE_REGULAR) {
-        forget_torn_line(s);
+        s->end = INPUT_LEFT; /* the rest of a file is not lost, it is not read */
     } else if (s->end == INPUT_GOES_ON) {
         read_what_came(s);
         look_for_end(s);

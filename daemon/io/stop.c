@@ -11,6 +11,8 @@ static void begin_ending(struct daemon *d)
     lookup_give_up(&d->lookup);
     service_stopping();
     for (int s = 0; s < SIDES; s++)
+        input_close_door(&d->inputs[s]);
+    for (int s = 0; s < SIDES; s++)
         input_ask_to_end(&d->inputs[s]);
 }
 
@@ -19,6 +21,8 @@ static void begin_draining(struct daemon *d)
     d->step = DAEMON_DRAINING;
     d->step_since_ms = clock_mono().ms;
     lookup_give_up(&d->lookup);
+    for (int i = 0; i < OUTPUTS; i++)
+        output_hurry(&d->outputs[i]);
 }
 
 /* Nothing held can leave before the right side has ended, which it cannot. */
@@ -53,19 +57,9 @@ static bool all_delivered(const struct daemon *d)
     return true;
 }
 
-static void tell_undelivered(struct daemon *d)
+/* What lies in the buffers of outputs is counted as discarded, and told. */
+static void tell_buffered(struct daemon *d)
 {
-    bool all;
-    uint64_t results = pump_forget_results(&d->pump, &all);
-
-    if (results > 0)
-        log_error("output: stopped with %s%llu results unwritten: nobody took them",
-                  all ? "" : "more than ", (unsigned long long)results);
-    if (!all)
-        log_error("output: stopped with %llu left and %llu right records undecided",
-                  (unsigned long long)engine_held(d->engine, SIDE_LEFT),
-                  (unsigned long long)engine_held(d->engine, SIDE_RIGHT));
-    d->outputs[OUTPUT_RESULTS].discarded += results;
     for (int i = 0; i < OUTPUTS; i++) {
         struct output *o = &d->outputs[i];
         uint64_t rows = output_rows_unwritten(o);
@@ -74,7 +68,34 @@ static void tell_undelivered(struct daemon *d)
                       (unsigned long long)rows);
         o->discarded += rows;
     }
+}
+
+/* A lookup's table is not lost: its file is there. */
+static void tell_held(const struct daemon *d)
+{
+    bool table = d->config->plan->match == MATCH_LOOKUP;
+    uint64_t left = engine_held(d->engine, SIDE_LEFT);
+    uint64_t right = table ? 0 : engine_held(d->engine, SIDE_RIGHT);
+
+    if (left + right > 0)
+        log_error("output: stopped with %llu left and %llu right records undecided",
+                  (unsigned long long)left, (unsigned long long)right);
+}
+
+/* Ends with status 1, but says first what nobody will get. */
+static void give_up(struct daemon *d)
+{
+    bool all;
+    uint64_t results = pump_forget_results(&d->pump, &all);
+
+    if (results > 0)
+        log_error("output: stopped with %s%llu results unwritten: nobody took them",
+                  all ? "" : "more than ", (unsigned long long)results);
+    d->outputs[OUTPUT_RESULTS].discarded += results;
+    tell_held(d);
+    tell_buffered(d);
     d->status = 1;
+    d->step = DAEMON_STOPPED;
 }
 
 void stop_tick(struct daemon *d)
@@ -96,8 +117,7 @@ void stop_tick(struct daemon *d)
         d->step_since_ms = now_ms;
     }
     if (now_ms - d->step_since_ms >= STOP_DRAINING_MS) {
-        tell_undelivered(d);
-        d->step = DAEMON_STOPPED;
+        give_up(d);
     }
 }
 
@@ -123,22 +143,22 @@ void stop_turn(struct daemon *d)
     }
     if (d->inputs[SIDE_LEFT].fault || d->inputs[SIDE_RIGHT].fault || any_failed(d) ||
         table_is_too_large(d)) {
-        d->status = 1;
-        d->step = DAEMON_STOPPED;
+        give_up(d);
         return;
     }
     if (d->step < DAEMON_DRAINING && d->pump.ended[SIDE_LEFT] && d->pump.ended[SIDE_RIGHT])
         begin_draining(d);
-    if (d->step == DAEMON_DRAINING && all_delivered(d))
+    if (d->step == DAEMON_DRAINING && all_delivered(d)) {
+        tell_buffered(d); /* absent = discard: what the last subscriber left */
         d->step = DAEMON_STOPPED;
+    }
 }
 
 void stop_asked(struct daemon *d, const char *signal)
 {
     if (++d->stop_signals > 1) {
         log_warning("second signal (%s): stopping at once", signal);
-        d->status = 1;
-        d->step = DAEMON_STOPPED;
+        give_up(d);
         return;
     }
     log_info("stopping (%s): inputs end, what is held is decided and written", signal);

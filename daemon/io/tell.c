@@ -105,7 +105,8 @@ void tell_header(struct source *s)
     s->header_told = true;
     log_error("%s: the header of %s cannot be used, all its lines are rejected: %s",
               side_word(s->input->side), s->peer, fault);
-    if (s->input->config->endpoint.kind != ENDPOINT_LISTEN)
+    if (s->input->config->endpoint.kind == ENDPOINT_FILE ||
+        s->input->config->endpoint.kind == ENDPOINT_STANDARD)
         s->input->fault = true;
 }
 
@@ -116,7 +117,9 @@ void tell_protocol(struct source *s, struct bytes start)
     if (s->looked_at || start.n == 0)
         return;
     s->looked_at = true;
-    name = foreign_name(start);
-    if (name != NULL)
-        log_warning("%s: from %s: %s", side_word(s->input->side), s->peer, name);
+    name = foreign_name(start, &s->input->config->format);
+    if (name == NULL)
+        return;
+    s->input->wrong_protocol++;
+    log_warning("%s: from %s: %s", side_word(s->input->side), s->peer, name);
 }

@@ -40,7 +40,7 @@ static const char usage[] =
 
 static const char help[] =
     "\n"
-    "joind joins two streams of records that come over TCP or from files.\n"
+    "joind joins two streams of records that come over TCP, over unix sockets or from files.\n"
     "\n"
     "  -s, --set SECTION.KEY=VALUE   override one key of FILE; may be given many times;\n"
     "                                an empty VALUE unsets the key\n"

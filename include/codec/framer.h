@@ -12,8 +12,7 @@
  * one is thrown away as it comes. Bad quoting costs each byte a few looks at most:
  * a line with an odd number of quotes is looked through to the next such line.
  *
- * Rules: interface.md section 4. (Octet counting and the syslog envelope will be
- * other ways to make the same frames.)
+ * Rules: interface.md section 4. (codec/octets makes the same frames of counted bytes.)
  */
 #ifndef CODEC_FRAMER_H
 #define CODEC_FRAMER_H
@@ -39,6 +38,8 @@ enum frame_kind {
     FRAME_TOO_LONG,   /* `line` is its first FRAME_SHOWN_MAX bytes */
     FRAME_UNFINISHED, /* the input broke within it */
     FRAME_BAD_QUOTES, /* multiline: `line` is the first of the lines that do not fit together */
+    FRAME_BAD_COUNT,  /* framing = octet: a line without a count; its first KiB if it is too long */
+    FRAME_UNWRAPPED,  /* the decoder's: it should have an envelope, and has none */
 };
 
 struct frame {
@@ -62,6 +63,10 @@ void framer_init(struct framer *f, size_t max_line, bool multiline, char delimit
 /* The next record in `in`, from `at` on. When it returned FRAME_NONE, the bytes
  * from its `next` on must be the first ones shown next time, at `at` == 0. */
 struct frame framer_next(struct framer *f, const struct input *in, size_t at);
+
+/* Passes over the rest of an over-long line that was given already, if there is one. Returns
+ * where it ends; if that is the input's end, more of it may come. */
+size_t framer_pass_rest(struct framer *f, const struct input *in, size_t at);
 
 /* Is a record under way that was looked through before? */
 static inline bool framer_within_record(const struct framer *f)

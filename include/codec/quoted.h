@@ -26,6 +26,9 @@ enum quoting {
  * place of the byte that is wrong. */
 enum quoting quoted_walk(enum quoting state, struct bytes text, char delimiter, size_t *ret_at);
 
+/* Is there a LF outside quotes, before any bad quote? *ret_at is set to its place. */
+bool quoted_bare_line_end(struct bytes record, char delimiter, size_t *ret_at);
+
 /* Who takes the fields of a record, one after the other. */
 struct quoted_sink {
     void (*put)(void *context, struct bytes field, bool quoted);

@@ -25,8 +25,12 @@ void reason_field_count(struct buf *to, size_t count, size_t expected, bool head
                         const struct schema *schema);
 void reason_quotes(struct buf *to, struct bytes line, char delimiter);
 void reason_byte(struct buf *to, struct bytes line, char byte);
+/* Of octet counts: a line that has none, or a LF in a frame. Places are counted from 0, and
+ * shown from 1, here and below. */
+void reason_count(struct buf *to, struct bytes line);
+void reason_line_end(struct buf *to, size_t at);
 
-/* Of records of JSON. Places are counted from 0, and shown from 1. */
+/* Of records of JSON. */
 void reason_json(struct buf *to, const char *what, size_t at);
 void reason_twice(struct buf *to, struct bytes name);
 void reason_path(struct buf *to, const struct field *field, struct bytes name);

@@ -64,7 +64,7 @@ bool rows_take_record(struct rows *r, struct batch *b, struct bytes line, size_t
 void rows_reject(struct rows *r, struct batch *b, struct bytes line, size_t consumed,
                  enum reject why);
 
-/* Is there a byte that no record may hold? If so, the sentence is made. */
+/* Is there a byte that no record may hold (or, of CSV, not there)? If so, the sentence is made. */
 enum reject rows_judge_bytes(struct rows *r, struct bytes line);
 
 /* Checks the fields that are no strings and makes them canonical; *ret_bad is set to the

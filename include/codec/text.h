@@ -50,6 +50,7 @@ char *text_write_json_number(char *to, struct bytes text);
 /* The bytes up to the end of the last whole row; `rows` starts at a row's start.
  * `quoted`: a LF within quotes ends none (CSV). */
 size_t text_rows_end(struct bytes rows, bool quoted);
-uint64_t text_rows_count(struct bytes rows, bool quoted); /* whole ones */
+size_t text_first_row_end(struct bytes rows, bool quoted); /* 0: it is not whole */
+uint64_t text_rows_count(struct bytes rows, bool quoted);  /* whole ones */
 
 #endif

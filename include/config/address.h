@@ -18,6 +18,13 @@
 bool address_read(struct bytes text, char **ret_host, char **ret_port,
                   struct expr_fault *ret_fault);
 
+/* Both written the same, or with the same meaning, as ::1 and 0:0:0:0:0:0:0:1. */
+bool hosts_same(const char *a, const char *b);
+
+/* As far as it can be said without asking for names: would who connects to the host come to
+ * who listens at `listening`? localhost, 0.0.0.0 and :: are all this machine. */
+bool host_reaches(const char *host, const char *listening);
+
 /* `10.0.0.0/8, 192.0.2.1, ::1, loopback`, parted by commas or spaces. On success the
  * array is the caller's. A network has no bits set behind its prefix. */
 bool networks_read(struct bytes text, struct network **ret, size_t *ret_count,

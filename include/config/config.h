@@ -25,8 +25,16 @@
 enum endpoint_kind {
     ENDPOINT_NONE, /* the section is not there */
     ENDPOINT_LISTEN,
+    ENDPOINT_CONNECT,
     ENDPOINT_FILE,
     ENDPOINT_STANDARD, /* file = -: standard input or output */
+};
+
+/* What listen and connect name. */
+enum endpoint_family {
+    FAMILY_TCP,     /* HOST:PORT */
+    FAMILY_UNIX,    /* unix:PATH */
+    FAMILY_SYSTEMD, /* systemd:NAME: a listening socket that the service manager passes */
 };
 
 /* One network of an `allow` list. */
@@ -37,14 +45,17 @@ struct network {
 
 struct endpoint {
     enum endpoint_kind kind;
+    enum endpoint_family family; /* listen, connect */
     char *text;            /* owned; as written in the file, for the ready line and messages */
-    char *host;            /* owned; listen: without brackets */
-    char *port;            /* owned; listen: decimal */
-    char *path;            /* owned; file: absolute */
+    char *host;            /* owned; TCP: without brackets */
+    char *port;            /* owned; TCP: decimal */
+    char *path;            /* owned; file and unix: absolute */
+    char *passed_name;     /* owned; systemd: without `systemd:` */
     struct network *allow; /* owned */
     size_t allow_count;    /* 0: everybody */
     int64_t max_connections;
     int64_t keepalive_ms;
+    uint32_t mode; /* rights of a file or a unix socket that is made */
 };
 
 struct input_config {
@@ -62,7 +73,6 @@ struct output_config {
     enum slow_policy slow;
     int64_t buffer_bytes;
     int64_t dead_after_ms; /* 0: off */
-    uint32_t mode;
 };
 
 enum output_id { OUTPUT_RESULTS, OUTPUT_LATE, OUTPUT_REJECTS };

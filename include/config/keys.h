@@ -44,7 +44,7 @@ enum key_type {
     KEY_DELIMITER,
     KEY_NULL, /* the text that means NULL */
     KEY_NETWORKS,
-    KEY_ADDRESS, /* HOST:PORT */
+    KEY_ADDRESS, /* HOST:PORT, unix:PATH, systemd:NAME */
     KEY_PATH,
     KEY_NAME,
     KEY_FIELDS,
@@ -63,22 +63,26 @@ struct key_word {
 /* Sets of what can be chosen; a choice is a set of one, and 0 means no restriction
  * (in a key) or that it is not known (in a choice). */
 enum key_endpoints {
-    USE_TCP = 1 << 0, /* listen = HOST:PORT */
-    USE_UNIX = 1 << 1,
+    USE_TCP = 1 << 0,  /* listen = HOST:PORT */
+    USE_UNIX = 1 << 1, /* listen = unix:PATH */
     USE_SYSTEMD = 1 << 2,
-    USE_CONNECT = 1 << 3,
-    USE_FILE = 1 << 4,
-    USE_STANDARD = 1 << 5, /* file = - */
+    USE_CONNECT_TCP = 1 << 3,
+    USE_CONNECT_UNIX = 1 << 4,
+    USE_FILE = 1 << 5,
+    USE_STANDARD = 1 << 6, /* file = - */
 };
-#define USE_LISTEN (USE_TCP | USE_UNIX | USE_SYSTEMD)
+#define USE_LISTEN  (USE_TCP | USE_UNIX | USE_SYSTEMD)
+#define USE_CONNECT (USE_CONNECT_TCP | USE_CONNECT_UNIX)
 
 enum key_formats { USE_CSV = 1 << 0, USE_JSON = 1 << 1 };
+
+#define USE_ENVELOPE(envelope) (1u << (envelope)) /* of enum envelope */
 
 #define USE_MATCH(match) (1u << (match)) /* of enum match_kind */
 #define USE_TIME(time)   (1u << (time))  /* of enum time_kind */
 
 struct key_use {
-    unsigned endpoints, formats, matches, times;
+    unsigned endpoints, formats, envelopes, matches, times;
 };
 
 /* Which part of struct config holds a value; `offset` is within it. */
@@ -133,7 +137,7 @@ void key_hint(enum section s, struct bytes name, struct buf *to);
 
 /* What the configuration chose, as far as it is known. */
 struct choice {
-    unsigned endpoints[SECTIONS], formats[SECTIONS];
+    unsigned endpoints[SECTIONS], formats[SECTIONS], envelopes[SECTIONS];
     unsigned match, time;
 };
 
@@ -148,5 +152,8 @@ void key_used_reason(const struct key *k, const struct choice *c, struct buf *to
 
 /* Appends why not: `not used with file (only with listen)`. */
 void key_unused_reason(const struct key *k, enum section s, const struct choice *c, struct buf *to);
+
+/* For the manual, appends what uses the key: ` only with format = csv`; nothing if all does. */
+void key_use_words(const struct key *k, struct buf *to);
 
 #endif

@@ -27,7 +27,7 @@ struct reading {
  * file, unless --set took away what they need. */
 bool section_in_force(const struct settings *s, enum section section);
 
-/* config/endpoints: listen, connect and file. */
+/* config/endpoints, config/clashes: listen, connect and file. */
 void endpoints_choose(struct reading *r); /* which kind each section has, for the choice */
 void endpoint_read(struct reading *r, enum section section); /* if it has one */
 void endpoints_compare(struct reading *r);                   /* no two can be the same */

@@ -35,11 +35,13 @@ enum reject {
     REJECT_UTF8,       /* bytes that are not UTF-8 (json) */
     REJECT_DUPLICATE,  /* a member that is there twice */
     REJECT_PATH,       /* a path goes through what is no object */
+    REJECT_FRAMING,    /* octet counts: no count, or not one that can be */
+    REJECT_ENVELOPE,   /* no header of syslog */
 };
-#define REJECTS 15
+#define REJECTS 17
 
 /* "fields", "quote", "type", "nul", "telnet", "too_long", "unfinished", "header",
- * "expression", "timestamp", "json", "utf8", "duplicate", "path" */
+ * "expression", "timestamp", "json", "utf8", "duplicate", "path", "framing", "envelope" */
 const char *reject_word(enum reject r);
 
 struct row {
@@ -64,6 +66,11 @@ struct batch {
     struct bytes *fields; /* owned: BATCH_ROWS * field_count canonical texts */
     struct buf scratch;   /* what fields point at that is not in the input bytes */
     struct buf details;   /* sentences for rejected rows, each with its NUL */
+
+    /* The engine's: hashes of keys, of rows up to `hashed` that are not rejected and whose key
+     * is a field that is not NULL. */
+    size_t hashed;
+    uint32_t hashes[BATCH_ROWS];
 };
 
 void batch_init(struct batch *b, size_t field_count);

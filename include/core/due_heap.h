@@ -1,8 +1,7 @@
 /*
  * core/due_heap: what is due when, in any order of arrival.
  *
- * A heap of four branches over pages of the pool: it grows by a page at a time, so no call
- * copies more than a page, and gives pages back. 16 bytes each.
+ * A heap of four branches over pages of the pool (core/heap_pages). 16 bytes each.
  */
 #ifndef CORE_DUE_HEAP_H
 #define CORE_DUE_HEAP_H
@@ -11,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/slab.h"
+#include "core/heap_pages.h"
 
 struct due {
     int64_t instant; /* milliseconds */
@@ -19,10 +19,8 @@ struct due {
 };
 
 struct due_heap {
-    struct due **pages; /* owned */
-    uint32_t page_count, page_capacity;
+    struct heap_pages pages; /* of struct due */
     uint64_t count;
-    uint64_t page_bytes;
 };
 
 /* An empty heap takes no memory. */
@@ -44,10 +42,16 @@ static inline bool due_before(const struct due *a, const struct due *b)
     return a->instant != b->instant ? a->instant < b->instant : (int32_t)(a->tie - b->tie) < 0;
 }
 
+/* Is there one of this instant or before? */
+static inline bool due_heap_is_due(const struct due_heap *h, int64_t by)
+{
+    return h->count > 0 && ((const struct due *)h->pages.at[0])->instant <= by;
+}
+
 /* All that is allocated: counts as state. */
 static inline uint64_t due_heap_bytes(const struct due_heap *h)
 {
-    return h->page_bytes + (uint64_t)h->page_capacity * sizeof(*h->pages);
+    return heap_pages_bytes(&h->pages);
 }
 
 #endif

@@ -42,6 +42,7 @@ struct engine {
     uint64_t state_bytes_max; /* the one in force: the operator looks at it */
     struct fullness fullness[SIDES]
                             [LEVELS]; /* a side of its own: what it brings may need no room */
+    bool any_full;                    /* one of them is */
     bool notes_lags;                  /* pairs are made by time */
     struct lag lag;                   /* of pairs, and of what windows parted */
 };

@@ -24,7 +24,8 @@ struct expiry_piece {
 };
 
 struct expiry {
-    const struct arena *arena; /* not owned; its records are RECORD_TIMED */
+    const struct arena *arena; /* not owned; its records have times */
+    const int64_t *base;       /* of those that are RECORD_TIME32; not owned. Set by the owner */
     int64_t reach;             /* milliseconds */
     uint64_t piece_bytes;
 
@@ -57,8 +58,17 @@ uint64_t expiry_growth(const struct expiry *e);
 /* A record of the arena; it has to stay there until it is taken away here. */
 void expiry_add(struct expiry *e, struct slab_pool *pool, uint32_t ref);
 
+/* Is there one that leaves at `by` or before? */
+static inline bool expiry_is_due(const struct expiry *e, int64_t by)
+{
+    return (e->first != NULL && e->first_instant <= by) || due_heap_is_due(&e->heap, by);
+}
+
 /* The first to leave, and when. False: none is there. */
 bool expiry_first(const struct expiry *e, int64_t *ret_instant, uint32_t *ret_ref);
+/* Those that leave first of the queue, up to `max`; not all that there are. Returns how many:
+ * they leave in this order, whatever is added meanwhile, but others between them. */
+size_t expiry_ahead(const struct expiry *e, uint32_t *ret_refs, size_t max);
 /* Takes it away. */
 void expiry_pop(struct expiry *e, struct slab_pool *pool);
 

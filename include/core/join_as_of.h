@@ -39,9 +39,10 @@ struct join_as_of {
     struct keyed_table keys;      /* of struct as_of_entry */
     struct expiry waiting[SIDES]; /* for time to come to them */
     struct stream_time reached;
-    uint32_t again; /* a left record that has to be told once more; REFERENCE_NONE */
-    uint32_t swept; /* the end: entries up to this one have gone */
-    bool flushing;  /* all lefts that wait are due */
+    uint32_t again;      /* a left record that has to be told once more; REFERENCE_NONE */
+    size_t ahead[SIDES]; /* so many of those that come next have been fetched */
+    uint32_t swept;      /* the end: entries up to this one have gone */
+    bool flushing;       /* all lefts that wait are due */
 };
 
 extern const struct operator operator_as_of;

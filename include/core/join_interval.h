@@ -24,13 +24,13 @@
 #include "core/key_chains.h"
 #include "core/operator.h"
 #include "core/pairing.h"
+#include "core/spent.h"
 
 /* A side's partners have times in [t + lower, t + upper]. */
 struct interval_side {
     int64_t lower, upper;
-    bool pads;                        /* plan_pads() */
-    struct expiry expiry;             /* of the records that are held */
-    uint32_t spent_first, spent_last; /* have left, but results may point at them: linked by hash */
+    bool pads;            /* plan_pads() */
+    struct expiry expiry; /* of the records that are held */
 };
 
 /* A record that meets those of the other side. */
@@ -48,9 +48,10 @@ struct join_interval {
     struct key_chains chains;
     struct interval_side side[SIDES];
     struct stream_time reached;
+    int64_t base; /* of times that are stored as 32 bits; records beyond have whole ones */
     struct interval_probe probe;
+    struct spent spent;
     bool flushing; /* all that is held is due */
-    bool lent;     /* results of the last pull may point at records */
     int64_t debt;  /* fuel that pushes have used */
 };
 

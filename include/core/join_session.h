@@ -33,6 +33,13 @@ struct session_key {
     uint32_t unused;
 };
 
+/* Due sessions that are walked next, in this order: in no queue any more. */
+#define SESSIONS_NEXT 16
+struct sessions_next {
+    uint32_t sessions[SESSIONS_NEXT];
+    size_t at, count;
+};
+
 enum session_step { SESSION_IDLE, SESSION_ORDER, SESSION_CROSS };
 
 struct join_session {
@@ -47,6 +54,7 @@ struct join_session {
     uint64_t flushed;          /* all that were opened before this one are due */
 
     /* the walk */
+    struct sessions_next next;
     enum session_step step;
     uint32_t walked; /* with SESSION_CROSS: the session at hand */
     struct session_order order;

@@ -76,6 +76,9 @@ enum lookup_answer {
     LOOKUP_DUPLICATE, /* of a key that may be there once only */
 };
 
+/* A hint: rows with these hashes of their keys will be added soon. */
+void join_table_fetch(const struct lookup_table *t, const uint32_t *hashes, size_t n);
+
 /* A row that is to be held; t->received, its number, is the caller's to count. */
 enum lookup_answer join_table_add(struct join_table *j, struct lookup_table *t,
                                   const struct record_parts *parts);

@@ -40,6 +40,12 @@ void judge_done(struct judge *j);
 bool judge_time(struct judge *j, enum side side, struct batch *b, struct row *row, int64_t now_ms,
                 int64_t *ret_ms);
 
+/* Notes the hashes of the keys of up to `max` rows from `from` on, in the batch, where keys
+ * are fields: key_is_field[side] only. Copies those that are there to `ret_hashes`, and
+ * returns how many. */
+size_t judge_hash(const struct judge *j, enum side side, struct batch *b, size_t from, size_t max,
+                  uint32_t *ret_hashes);
+
 /* With HOLD the parts are set, but for the time; they point into the row and the judge.
  * `salt` tells records with a NULL key apart: they are spread by it. */
 enum verdict judge_row(struct judge *j, enum side side, struct batch *b, struct row *row,

@@ -23,10 +23,18 @@ struct chain_entry {
     uint32_t head[SIDES]; /* references; REFERENCE_NONE: no record on that side */
 };
 
+/* Records that will be taken out next, in this order, with the hashes of their keys. */
+#define CHAINS_EXPECTED 16
+struct chains_expected {
+    uint32_t refs[CHAINS_EXPECTED], hashes[CHAINS_EXPECTED];
+    uint32_t at, count;
+};
+
 struct key_chains {
     struct arena side[SIDES];
     struct keyed_table keys; /* of struct chain_entry; none is without a record */
     uint64_t hash_seed;
+    struct chains_expected expected[SIDES];
 };
 
 /* Must not move once it has records. The hash of a key is keyed_hash(key, hash_seed). */
@@ -38,6 +46,11 @@ static inline uint32_t key_chains_find(const struct key_chains *c, uint32_t hash
 {
     return keyed_table_find(&c->keys, hash, key);
 }
+
+/* A hint: records with these hashes, KEY_CHAINS_FETCH at most, will be looked for, linked, or
+ * asked for their partners. */
+#define KEY_CHAINS_FETCH 64
+void key_chains_fetch(const struct key_chains *c, const uint32_t *hashes, size_t n);
 
 /* The first record of that entry; REFERENCE_NONE: none, or no entry. */
 static inline uint32_t key_chains_head(const struct key_chains *c, uint32_t entry, enum side side)
@@ -66,6 +79,17 @@ void key_chains_link(struct key_chains *c, struct slab_pool *pool, uint32_t entr
                      enum side side, uint32_t ref);
 /* Takes it out; it stays in the arena, and its hash is the caller's. */
 void key_chains_unlink(struct key_chains *c, struct slab_pool *pool, enum side side, uint32_t ref);
+
+/* The next to be taken out is one of the expected. */
+static inline bool key_chains_expects(const struct key_chains *c, enum side side, uint32_t ref)
+{
+    const struct chains_expected *x = &c->expected[side];
+    return x->at < x->count && x->refs[x->at] == ref;
+}
+
+/* A hint: these, at most CHAINS_EXPECTED, will be taken out before any other of them, in this
+ * order; those with NULL keys are in no chain. What that touches is fetched. */
+void key_chains_expect(struct key_chains *c, enum side side, const uint32_t *refs, size_t n);
 
 /* All that is allocated: counts as state. */
 static inline uint64_t key_chains_bytes(const struct key_chains *c)

@@ -72,6 +72,18 @@ void keyed_table_done(struct keyed_table *t, struct slab_pool *pool);
 /* KEYED_NONE: not there. */
 uint32_t keyed_table_find(const struct keyed_table *t, uint32_t hash, struct bytes key);
 
+/* The entries with this hash, one after the other, for who knows an entry by something else
+ * than its key; KEYED_NONE: no more. */
+uint32_t keyed_table_first(const struct keyed_table *t, uint32_t hash);
+uint32_t keyed_table_again(const struct keyed_table *t, uint32_t number);
+
+/* A hint: keys with these hashes will be looked for, added or removed. What that touches is
+ * fetched, for all of them at a time. Sets for each the first entry with its hash, as far as
+ * it was come upon without waiting; else KEYED_NONE. False: nothing is set, for a small table
+ * is in the caches as it is. */
+bool keyed_table_fetch(const struct keyed_table *t, const uint32_t *hashes, size_t n,
+                       uint32_t *ret_numbers);
+
 static inline void *keyed_table_entry(const struct keyed_table *t, uint32_t number)
 {
     const struct keyed_piece *p = t->pieces.at[number >> KEYED_PLACE_BITS];

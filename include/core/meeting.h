@@ -19,14 +19,14 @@
 #include "core/arena.h"
 #include "core/operator.h"
 #include "core/pairing.h"
+#include "core/spent.h"
 
 struct meeting {
     struct operator_context context;
     struct pairing pairing;
     struct arena side[SIDES]; /* of records that are RECORD_TIMED */
-    uint32_t spent_first[SIDES], spent_last[SIDES];
+    struct spent spent;
     bool pads; /* plan_pads() of the left side */
-    bool lent; /* results of the last pull may point at records */
 };
 
 /* `prefix` is that of both arenas. */
@@ -43,8 +43,7 @@ void meeting_give_back(struct meeting *m, int64_t *fuel);
 
 static inline bool meeting_has_spent(const struct meeting *m)
 {
-    return m->spent_first[SIDE_LEFT] != REFERENCE_NONE ||
-           m->spent_first[SIDE_RIGHT] != REFERENCE_NONE;
+    return spent_any(&m->spent);
 }
 
 /* Sets at most one result, and returns how many. `right` REFERENCE_NONE: nobody is seen.

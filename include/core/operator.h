@@ -24,6 +24,10 @@
 struct firing;
 struct firing_news;
 
+/* So many are fetched at a time, at most: not so many that what was fetched would not stay in
+ * the first caches. */
+#define OPERATOR_FETCH 64
+
 /* What an operator is given to work with; belongs to the engine. */
 struct operator_context {
     const struct plan *plan;
@@ -47,6 +51,15 @@ struct operator
 
     void *(*create)(const struct operator_context *c);
     void (*destroy)(void *self);
+
+    /* A hint: records with these hashes of their keys, OPERATOR_FETCH at most, will be pushed
+     * soon. What they will touch is fetched into the cache. NULL: push sees to that itself, or need
+     * not. */
+    void (*fetch)(const void *self, enum side side, const uint32_t *hashes, size_t n);
+
+    /* Will any record that is pushed now be answered by PUSH_WORK_FIRST? So it need not be
+     * judged. NULL: this is not known before. */
+    bool (*waits)(const void *self);
 
     /* Stores records, with numbers from `number` on; parts[i].time is each one's time.
      * Sets how many it took; nothing has changed for the others. It counts the (record,

@@ -6,36 +6,62 @@
  * it is put right when the session comes to the head too early (refresh), and no sooner.
  * Sessions that end together come in order of opening.
  *
+ * Sessions open about in order of time, on each side: they wait in two lines, each in order,
+ * which cost next to nothing. What fits behind neither, as a session that was put right,
+ * waits in a heap. The head is the first of the three.
+ *
  * A session that became a part of a younger one (core/session.h) ends no later and was
  * opened before, so it comes to the head before that one's turn; it is dropped there.
  */
 #ifndef CORE_SESSION_QUEUE_H
 #define CORE_SESSION_QUEUE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/heap_pages.h"
 #include "core/session.h"
 
+/* With all that order asks for: sessions themselves lie elsewhere, and far apart. */
 struct session_queued {
     int64_t last; /* never above the session's own */
+    uint64_t opened;
     uint32_t session;
 };
 
+struct session_piece {
+    struct session_piece *next;
+    uint32_t size; /* as it was taken from the pool */
+    uint32_t capacity;
+    struct session_queued at[];
+};
+
+struct session_line {
+    struct session_piece *first, *last; /* owned, with all between them; NULL: it is empty */
+    uint32_t from, to;                  /* its first in `first`, and behind its last in `last` */
+};
+#define SESSION_LINES 2
+
 struct session_queue {
-    struct session_queued *at; /* owned; a heap */
-    size_t count, capacity;
+    struct session_queued head; /* a copy, while there is one */
+    size_t count;               /* in all */
+    unsigned head_line;         /* where the head stands; SESSION_LINES: in the heap */
+    struct session_line lines[SESSION_LINES];
+    uint64_t line_bytes;
+    struct heap_pages heap; /* of struct session_queued */
+    uint64_t heap_count;
 };
 
 void session_queue_init(struct session_queue *q);
-void session_queue_done(struct session_queue *q);
+void session_queue_done(struct session_queue *q, const struct session_pool *p);
 
 static inline uint64_t session_queue_bytes(const struct session_queue *q)
 {
-    return q->capacity * sizeof(*q->at);
+    return q->line_bytes + heap_pages_bytes(&q->heap);
 }
 
-/* What session_queue_put() would allocate. */
+/* What session_queue_put() would allocate at most. */
 uint64_t session_queue_need(const struct session_queue *q);
 
 void session_queue_put(struct session_queue *q, const struct session_pool *p, uint32_t session);
@@ -44,7 +70,10 @@ void session_queue_put(struct session_queue *q, const struct session_pool *p, ui
 void session_queue_drop(struct session_queue *q, const struct session_pool *p);
 
 /* Gives the head its place if its session ends later by now or is a part; false: it is
- * where it belongs. */
+ * where it belongs. May allocate session_queue_need(). */
 bool session_queue_refresh(struct session_queue *q, const struct session_pool *p);
+
+/* A hint: some sessions that may come to the head soon will be looked at. */
+void session_queue_fetch(const struct session_queue *q, const struct session_pool *p);
 
 #endif

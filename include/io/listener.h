@@ -1,9 +1,9 @@
 /*
- * io/listener: a listening TCP socket that cannot be flooded.
+ * io/listener: a listening socket, of any kind, that cannot be flooded.
  *
  * It accepts a few connections a turn of the loop, so that a storm of them does
  * not starve data. When descriptors run out it tells the peer by closing (a
- * spare one is kept for that), rests a quarter of a second, and logs once.
+ * spare one is kept for that), rests a quarter of a second, and logs once a minute.
  */
 #ifndef IO_LISTENER_H
 #define IO_LISTENER_H
@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "config/config.h"
+#include "io/binding.h"
 #include "io/log.h"
 
 struct listener;
@@ -26,15 +27,15 @@ typedef void listener_accept(void *owner, int fd, const char *peer);
 struct listener {
     const struct endpoint *endpoint; /* not owned */
     const char *section;             /* for messages: left, output, http */
-    int fd;                          /* -1: closed */
+    struct binding binding;
     int spare_fd;
     struct event readable, rest_over;
-    bool exhausted;     /* no descriptors: said once, until a connection is taken again */
-    size_t connections; /* open now; the owner counts down by listener_gone() */
+    int64_t exhausted_told_ms; /* monotonic: when the log last had that no descriptor is left */
+    size_t connections;        /* open now; the owner counts down by listener_gone() */
     listener_accept *accept;
     void *owner;
     struct log_limit limit;
-    char bound[64]; /* the address in use, with the real port */
+    char bound[64]; /* TCP: the address in use, with the real port */
 };
 
 /* False: cannot listen; an error is logged that says what to do. */
@@ -42,8 +43,12 @@ bool listener_open(struct listener *l, struct event_base *base, const struct end
                    const char *section, listener_accept *accept, void *owner);
 void listener_close(struct listener *l);
 
-/* Takes all that wait in the queue, for closing the socket would reset them. */
+/* Takes all that wait in the queue, for closing the socket would reset them: not that of the
+ * service manager's, where they go on waiting. */
 void listener_take_all(struct listener *l);
+
+/* Where it listens, as the ready line and messages say it. */
+const char *listener_place(const struct listener *l);
 
 /* One of the connections that were accepted is closed. */
 void listener_gone(struct listener *l);

@@ -10,6 +10,9 @@
  *     no sink, absent = wait                       -> no room; fate rows: buffer is kept
  *     slow = disconnect or discard, for 5 s        -> the sink no longer counts
  *
+ * An output that connects is one with a single reader, absent = wait and slow = wait. A FIN of
+ * that reader's asks us to end the connection and to come again.
+ *
  * Rules: interface.md section 2, [output].
  */
 #ifndef IO_OUTPUT_H
@@ -25,6 +28,7 @@
 #include "config/config.h"
 #include "core/engine.h"
 #include "core/instant.h"
+#include "io/connector.h"
 #include "io/listener.h"
 #include "io/sink.h"
 
@@ -37,6 +41,8 @@ struct output {
     struct encoder *encoder; /* owned; of [output] only */
     struct listener listener;
     bool listening;
+    struct connector connector;
+    bool connecting;   /* this is an output that connects */
     struct list sinks; /* of struct sink, owned */
     size_t sink_count;
     struct buf rows;    /* encoded, not yet given to the sinks */
@@ -84,12 +90,15 @@ size_t output_piece(const struct output *o);
 /* Once a second: those that do not read. */
 void output_tick(struct output *o, struct mono_time now);
 
+/* A stop waits for what is written: a peer that is gone is tried at once, and more often. */
+void output_hurry(struct output *o);
+
 /* Opens a written file anew (HUP). */
 void output_reopen(struct output *o);
 
 bool output_drained(const struct output *o); /* nothing waits to be written */
 uint64_t output_rows_unwritten(const struct output *o);
-/* A file refuses: true, and the reason is appended. */
+/* A file refuses, or a peer has not been there for long: true, and the reason is appended. */
 bool output_trouble(const struct output *o, struct buf *ret_reason);
 
 #endif

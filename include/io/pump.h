@@ -6,8 +6,9 @@
  * handed on. Fuel bounds a turn to about a millisecond, so that a large window
  * starves neither reads nor ticks nor the watchdog, and fast input no results.
  *
- * Who stops whom: an output without room stops the pull; full state, or [rejects] or
- * [late] without room, holds sources back; TCP then stops the senders. In event time the
+ * Who stops whom: an output without room stops the pull; full state, results that have to
+ * come before the next row, or [rejects] or [late] without room, hold sources back; TCP then
+ * stops the senders. In event time the
  * sources that hold time back are read a little beyond full state: only they can free it.
  *
  * Where a second thread fires windows (io/second), results are its deliveries: they are
@@ -49,7 +50,9 @@ struct pump {
     size_t next, count;
     uint64_t work;         /* fuel that results have taken so far */
     bool ended[SIDES];     /* told to the engine */
-    int64_t held_since_ms; /* monotonic; 0: sources are not held back */
+    int64_t held_since_ms; /* monotonic; 0: sources are not held back. By results alone: since
+                            * the last one that was taken */
+    uint64_t held_work;    /* work then */
 };
 
 void pump_init(struct pump *p, struct engine *e, struct clock *c, struct input *inputs,
@@ -64,6 +67,9 @@ void pump_ready(struct pump *p, struct source *s);
 
 void pump_turn(struct pump *p);
 
+/* The tail of this source will change: rows that point into it are given back to it. */
+void pump_give_rows_back(struct pump *p, struct source *s);
+
 /* Both have room, or are not configured: [late] and [rejects]. */
 bool pump_fates_have_room(const struct pump *p);
 
@@ -77,8 +83,8 @@ void pump_tell_ends(struct pump *p);
  * second thread does will wake it. */
 bool pump_busy(const struct pump *p);
 
-/* The side's sources are held back: by full state, by an output that must not lose, or by
- * the other side, which comes first. */
+/* The side's sources are held back: by full state, by results that come first and that nobody
+ * takes, by an output that must not lose, or by the other side, which comes first. */
 bool pump_holds_side(const struct pump *p, enum side side);
 
 /* Nobody will take the results that are left: how many are they? All are pulled and

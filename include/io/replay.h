@@ -17,7 +17,8 @@
 
 struct pump;
 
-/* What is at hand of one side: rows in the pump's batch that point into the source's tail. */
+/* What is at hand of one side: rows in the pump's batch that point into the source's tail. So
+ * the tail stays as it is until replay_give_back(). */
 struct replay_side {
     struct source *source; /* NULL: not there yet, or at its end */
     size_t from;           /* the next row */
@@ -31,6 +32,10 @@ struct replay {
 
 /* This source has something to read, or has been cut. */
 void replay_ready(struct replay *r, struct source *s);
+
+/* The tail of this source will change: rows at hand that are not given yet are cut anew from
+ * it later. */
+void replay_give_back(struct pump *p, struct source *s);
 
 void replay_read(struct pump *p, int64_t *fuel);
 

@@ -33,11 +33,13 @@ struct source {
     struct input *input;
     enum source_kind kind;
     int fd;
+    bool shared;             /* with other processes (standard input): not to be changed in any
+                              * way, neither made non-blocking nor half-closed */
     char *peer;              /* owned; for messages */
     struct decoder *decoder; /* owned */
     struct feed feed;        /* what the engine knows of it */
     bool held;               /* back, since it had something to read */
-    struct buf tail;         /* read, not consumed */
+    struct buf tail;         /* read, not consumed; grows by source_read_on() alone */
     bool backlog;            /* the tail may hold whole rows: the engine refused some */
     bool looked_at;          /* its first bytes, for another protocol's */
     bool header_told;        /* that its header is unusable is logged once */
@@ -53,8 +55,12 @@ void source_free(struct source *s);
 enum source_kind source_kind_of(int fd);
 
 /* Reads once, up to `max` bytes, to `to`. Returns how many, 0 when nothing is there
- * now; notes the end when it comes. */
+ * now; notes the end when it comes. Never waits, even where the descriptor would. */
 size_t source_read(struct source *s, char *to, size_t max);
+
+/* The same, to the end of the tail. That may move it, so rows that point into it are given
+ * back to it first. */
+size_t source_read_on(struct source *s, size_t max);
 
 /* Asks the loop to say when there is something to read; source_unwatch(): not to. */
 void source_watch(struct source *s);
@@ -63,7 +69,8 @@ void source_unwatch(struct source *s);
 /* Is there something to read, or an end, right now? */
 bool source_has_input(const struct source *s);
 
-/* We want to stop: tells the peer by a half-close, or ends what cannot be told. */
+/* We want to stop: tells the peer by a half-close, ends what has no peer, and leaves the
+ * others their time. */
 void source_ask_to_end(struct source *s);
 /* We stop now: an unfinished line will be rejected. */
 void source_cut(struct source *s);

@@ -2,8 +2,8 @@
 """The benchmark of joind: what a join costs, measured against the least it could cost.
 
 Two contenders move the same bytes in turn: joind, and the pump, which only copies (pump.c).
-README.md says what is measured and why so; the names P1 ... P8 and E1 ... E9 of the figures
-stand there too.
+README.md says what is measured and why so; the names P1 ... P10 and E1 ... of the figures stand
+there too.
 
 The exit status is 1 when an output is wrong or a program fails, and 0 otherwise: a figure
 behind its gate is printed as a miss, but it fails nothing.
@@ -22,20 +22,35 @@ import tempfile
 sys.dont_write_bytecode = True  # the source tree stays as it is
 import figures
 import matches
+import others
 from machine import describe_machine, settle_congestion
 from outputs import check_copy, check_pairs
 from programs import Failure, say
 from rig import Rig
 
-EVENT_LINE_BYTES = 40
-PARTS = ["processing", "event", "held"]
+PARTS = ["processing", "shapes", "files", "latency", "idle", "event", "held"]
+COLD_PAIRS = 3
+# How much of all, and how much with --quick.
+AMOUNTS = {
+    "pairs": (10, 3),
+    "blocks": (10, 4),
+    "event_pairs": (3, 1),
+    "event_blocks": (16, 4),
+    "largest": (10_000_000, 1_000_000),
+    "shape_lines": (2_000_000, 1_000_000),
+    "shape_runs": (3, 1),
+    "file_runs": (3, 1),
+    "latency_pairs": (12, 3),
+    "latency_seconds": (1, 1),
+}
+CONNECTIONS = 1000
 
 
-def in_turn(rig, run, data, pairs, **named):
+def in_turn(rig, run, pairs, *argv, **named):
     samples = {"pump": [], "joind": []}
     for _ in range(pairs):
         for contender, taken in samples.items():
-            taken.append(rig.attempt(run, contender, data, **named))
+            taken.append(rig.attempt(run, contender, *argv, **named))
     return samples
 
 
@@ -60,9 +75,9 @@ def measure(rig, size):
     hold = [check_outputs(rig, short, large, rig.directory / "kept")]
     hold.append(rig.attempt(rig.run_hold, large))
     say(f"{size} B: {options.pairs} pairs in bursts")
-    bursts = in_turn(rig, rig.run_bursts, short, options.pairs)
-    say(f"{size} B: {options.pairs} pairs in one window")
-    stream = in_turn(rig, rig.run_stream, large, options.pairs)
+    bursts = in_turn(rig, rig.run_bursts, options.pairs, short)
+    say(f"{size} B: some pairs in one window")
+    stream = in_turn(rig, rig.run_stream, min(options.pairs, COLD_PAIRS), large)
     say(f"{size} B: system calls")
     traced = dict.fromkeys(bursts)
     if shutil.which("strace"):
@@ -71,13 +86,13 @@ def measure(rig, size):
     short.remove()
     large.remove()
 
-    in_bursts = f"{options.keys} keys a window"
-    at_once = f"{options.hold_keys} keys at once, cold"
+    name = f"{size} B, window of {options.hold_keys} keys"
     rows = [
-        *figures.cpu_figures("P1", size, in_bursts, bursts, figures.CPU_MARKS[size]),
-        *figures.cpu_figures("", size, at_once, stream),
-        *figures.wall_figures(size, at_once, stream),
-        *figures.hold_figures(size, large, hold),
+        *figures.cpu_figures("P1", f"{size} B, {options.keys} keys a window", bursts,
+                             figures.CPU_MARKS[size]),
+        *figures.cpu_figures("", f"{size} B, {options.hold_keys} keys at once, cold", stream),
+        *figures.held_figures(name, hold, large, figures.MEMORY_MARKS[size],
+                              figures.TURN_MARKS["1M"]),
         *figures.steady_figures(size, bursts, traced),
     ]
     return rows, {"bursts": bursts, "stream": stream, "hold": hold, "traced": traced}
@@ -85,18 +100,106 @@ def measure(rig, size):
 
 def check_match(rig, match):
     """Not with fresh keys: windows, gaps and bounds must have something to decide."""
-    data = rig.generate(EVENT_LINE_BYTES, matches.CHECK_LINES, matches.CHECK_BLOCKS,
+    data = rig.generate(match.line_bytes, matches.CHECK_LINES, matches.CHECK_BLOCKS,
                         match.input_options, match.repeats)
     expected = list(matches.expected_rows(match, data))
     data.joined_bytes = sum(map(len, expected))
     kept = rig.directory / "kept"
-    rig.attempt(rig.run_stream, "joind", data, config=match.config, keep=kept)
+    rig.attempt(rig.run_stream, "joind", data, config=match.config, right=match.right, keep=kept)
     matches.check_rows(match, kept, expected)
     data.remove()
 
 
+def generate_warm(rig, shape, match, blocks=None):
+    blocks = blocks or shape.blocks
+    return rig.generate(shape.line_bytes, shape.keys, shape.warm + blocks,
+                        (*match.input_options, "-f", "-x"), warm=shape.warm)
+
+
+def measure_wall(rig, shape, data, match):
+    """The same in wall time, also with two threads where joind has them."""
+    config = match.config
+    contenders = {"pump": None, "joind": None}
+    if rig.takes("process.threads=2", config):
+        contenders["joind, two threads"] = 2
+    samples = {who: [] for who in contenders}
+    say(f"{shape.line_bytes} B: {rig.options.pairs} pairs in wall time")
+    for _ in range(rig.options.pairs):
+        for who, threads in contenders.items():
+            samples[who].append(rig.attempt(rig.run_warm, who.split(",")[0], data, config,
+                                            threads=threads))
+    return figures.wall_figures(shape.line_bytes, shape.title, samples), samples
+
+
+def measure_shapes(rig):
+    """Windows and a keyed join over inputs of many shapes, all in turn; memory is warm."""
+    options = rig.options
+    shapes = matches.shapes(options.shape_lines, options.largest)
+    inputs, rows, samples = {}, [], {"window": {}, "keyed": {}, "wall": {}}
+    for shape in shapes:
+        say(f"{shape.title}: is the output right?")
+        both = shape.matches()
+        for match in both.values():
+            check_match(rig, match)
+        data = generate_warm(rig, shape, both["window"])
+        inputs[shape] = {kind: match.measured(data) for kind, match in both.items()}
+        if shape.title in matches.WALL_TITLES:
+            wall, samples["wall"][shape.title] = measure_wall(rig, shape, inputs[shape]["window"],
+                                                              both["window"])
+            rows += wall
+    for n in range(options.shape_runs):
+        say(f"all shapes, run {n + 1} of {options.shape_runs}")
+        for shape, data_of in inputs.items():
+            for kind, match in shape.matches().items():
+                sample = rig.attempt(rig.run_warm, "joind", data_of[kind], match.config)
+                samples[kind].setdefault(shape.title, []).append(sample)
+    for data_of in inputs.values():
+        data_of["window"].remove()
+    return rows + figures.shape_figures(shapes, samples), samples
+
+
+def measure_files(rig):
+    """What else joins two files: joind gets the same records over sockets."""
+    options = rig.options
+    shape = matches.Shape(f"{options.hold_keys} keys", options.hold_keys, 1)
+    match = shape.matches()["window"]
+    check_match(rig, match)
+    data = match.measured(generate_warm(rig, shape, match))
+    contenders = others.contenders(rig, rig.last_block(data))
+    for who, run in contenders.items():
+        say(f"{who}: is the output right?")
+        run(check=True)
+    samples = {who: [] for who in ["joind", *contenders]}
+    for n in range(options.file_runs):
+        say(f"joind and joins of files, run {n + 1} of {options.file_runs}")
+        samples["joind"].append(rig.attempt(rig.run_warm, "joind", data, match.config))
+        for who, run in contenders.items():
+            samples[who].append(run())
+    data.remove()
+    return figures.file_figures(options.hold_keys, samples), samples
+
+
+def measure_latency(rig):
+    config = matches.LATENCY.config
+    rows, samples = [], {}
+    for rate in figures.LATENCY_MARKS:
+        say(f"{rate} records/s: {rig.options.latency_pairs} pairs")
+        taken = in_turn(rig, rig.run_latency, rig.options.latency_pairs, config, rate,
+                        rig.options.latency_seconds)
+        rows += figures.latency_figures(rate, taken)
+        samples[str(rate)] = taken
+    return rows, samples
+
+
+def measure_idle(rig):
+    say(f"{CONNECTIONS} idle connections")
+    idle, connected = (rig.attempt(rig.run_idle, matches.LATENCY.config, connections)
+                       for connections in (0, CONNECTIONS))
+    return figures.idle_figures(CONNECTIONS, idle, connected), [idle, connected]
+
+
 def measure_matches(rig):
-    """All joins in event time; those whose inputs have the same shape share them."""
+    """All joins; those whose inputs have the same shape share them."""
     options = rig.options
     rows, samples, inputs = [], {}, {}
     for number, match in enumerate(matches.MATCHES, 1):
@@ -104,14 +207,16 @@ def measure_matches(rig):
             continue
         say(f"{match.title}: is the output right?")
         check_match(rig, match)
-        shape = (*match.input_options, "-f")
+        blocks = min(match.blocks or options.event_blocks, options.event_blocks)
+        shape = (match.input_options + (("-f",) if match.fresh else ()), blocks)
         if shape not in inputs:
-            inputs[shape] = rig.generate(EVENT_LINE_BYTES, options.keys, options.event_blocks,
-                                         shape, match.repeats)
+            inputs[shape] = rig.generate(match.line_bytes, options.keys, blocks, shape[0],
+                                         match.repeats)
         data = match.measured(inputs[shape])
         say(f"{match.title}: {options.event_pairs} pairs")
-        taken = in_turn(rig, rig.run_stream, data, options.event_pairs, config=match.config)
-        rows += figures.match_figures(number, match, taken)
+        taken = in_turn(rig, rig.run_stream, options.event_pairs, data, config=match.config,
+                        right=match.right)
+        rows += figures.match_figures(number, match, data, taken)
         samples[match.title] = taken
     for data in inputs.values():
         data.remove()
@@ -123,14 +228,16 @@ def measure_held(rig):
     runs = 1 if rig.options.quick else 2
     rows, samples = [], {}
     later = rig.write_inputs(*matches.LATER_LINES)
-    for case in matches.held_cases(rig.options.hold_keys):
+    for case in matches.held_cases(rig.options.hold_keys, rig.options.largest):
         match = case.match
         say(f"{match.title}: held")
-        data = match.measured(rig.generate(EVENT_LINE_BYTES, case.lines, 1, match.input_options,
+        data = match.measured(rig.generate(match.line_bytes, case.lines, 1, match.input_options,
                                            match.repeats))
         taken = [rig.attempt(rig.run_hold_event, data, later, match.config) for _ in range(runs)]
         data.remove()
-        rows += figures.held_match_figures(case, data, taken)
+        rows += figures.held_figures(f"{match.line_bytes} B, {match.title}", taken, data,
+                                     figures.HELD_MARKS.get(case.memory),
+                                     figures.TURN_MARKS[case.turn])
         samples[match.title] = taken
     return rows, samples
 
@@ -153,8 +260,9 @@ def parse_arguments():
     parser.add_argument("--pairs", type=int, help="how often each contender runs (10)")
     parser.add_argument("--blocks", type=int, help="measured windows of a run (10)")
     parser.add_argument("--warm", type=int, default=3, help="windows before them (3)")
-    parser.add_argument("--event-pairs", type=int, help="the same for event time (4)")
-    parser.add_argument("--event-blocks", type=int, help="blocks of a run in event time (16)")
+    parser.add_argument("--event-pairs", type=int, help="the same for each kind of join (3)")
+    parser.add_argument("--event-blocks", type=int, help="blocks of such a run (16)")
+    parser.add_argument("--largest", type=int, help="keys of the largest window (10000000)")
     parser.add_argument("--keys", type=int, default=100_000, help="keys a window (100000)")
     parser.add_argument("--hold-keys", type=int, default=1_000_000,
                         help="keys of the one large window (1000000)")
@@ -167,20 +275,20 @@ def parse_arguments():
                         help="passed on to joind")
     parser.add_argument("--dir", help="a tmpfs for the data (/dev/shm)")
     options = parser.parse_args()
-    options.pairs = options.pairs or (3 if options.quick else 10)
-    options.blocks = options.blocks or (4 if options.quick else 10)
-    options.event_pairs = options.event_pairs or (2 if options.quick else 4)
-    options.event_blocks = options.event_blocks or (6 if options.quick else 16)
+    for name, (full, quick) in AMOUNTS.items():
+        if getattr(options, name, None) is None:
+            setattr(options, name, quick if options.quick else full)
     options.part = options.part or PARTS
     options.size = options.size or sorted(figures.CPU_MARKS)
     return options
 
 
 def data_folder(options):
-    """Inputs of both shapes and one kept output must fit into it; in event time three inputs."""
+    """All inputs of one part must fit into it, with one kept output."""
     keys = options.keys * (options.warm + options.blocks) + options.hold_keys
-    event = options.keys * options.event_blocks
-    needed = 2 * max(2 * keys * max(options.size), 3 * event * EVENT_LINE_BYTES)
+    event = 2 * options.keys * options.event_blocks
+    shapes = 10 * options.shape_lines + 2 * options.largest
+    needed = 2 * max(2 * keys * max(options.size), (3 * event + shapes) * 40)
     folders = [options.dir] if options.dir else ["/dev/shm", tempfile.gettempdir()]
     for folder in folders:
         if pathlib.Path(folder).is_dir() and shutil.disk_usage(folder).free > needed:
@@ -191,43 +299,47 @@ def data_folder(options):
 def parts(rig):
     """What is measured, in this order: a function for each name of the samples."""
     options = rig.options
-    all_parts = {}
-    if "processing" in options.part:
-        for size in options.size:
-            all_parts[str(size)] = functools.partial(measure, rig, size)
-    if "event" in options.part:
-        all_parts["event"] = functools.partial(measure_matches, rig)
-    if "held" in options.part:
-        all_parts["held"] = functools.partial(measure_held, rig)
+    all_parts = {str(size): functools.partial(measure, rig, size) for size in options.size}
+    if "processing" not in options.part:
+        all_parts.clear()
+    others_of = {"shapes": measure_shapes, "files": measure_files, "latency": measure_latency,
+                 "idle": measure_idle, "event": measure_matches, "held": measure_held}
+    for name, function in others_of.items():
+        if name in options.part:
+            all_parts[name] = functools.partial(function, rig)
     return all_parts
 
 
 def run(options, congestion):
+    """False: a part failed. What the others gave is told all the same."""
     folder = data_folder(options)
-    rows, samples = [], {}
+    rows, samples, good = [], {}, True
     with tempfile.TemporaryDirectory(prefix="joind-bench-", dir=folder) as directory:
         rig = Rig(options, pathlib.Path(directory))
-        try:
-            for name, part in parts(rig).items():
+        for name, part in parts(rig).items():
+            try:
                 new_rows, samples[name] = part()
                 rows += new_rows
-        finally:
-            rig.clean_up()
+            except (Failure, subprocess.CalledProcessError, OSError) as reason:
+                say(f"failed: {reason}")
+                good = False
+            finally:
+                rig.clean_up()
     machine = describe_machine(congestion, folder)
     machine["spoiled runs"] = rig.spoiled
     figures.print_table(machine, rows)
     figures.write_json(options.json, machine, options, rows, samples)
+    return good
 
 
 def main():
     options = parse_arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
-        run(options, settle_congestion())
-    except (Failure, subprocess.CalledProcessError, OSError) as reason:
+        return 0 if run(options, settle_congestion()) else 1
+    except (Failure, OSError) as reason:
         say(f"failed: {reason}")
         return 1
-    return 0
 
 
 if __name__ == "__main__":

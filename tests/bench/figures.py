@@ -17,6 +17,7 @@ class Figure:
     goal: float = None
     more_is_better: bool = False
     digits: int = 2
+    absent: str = "n/a"  # why there is no value
 
     def reaches(self, mark):
         return self.value >= mark if self.more_is_better else self.value <= mark
@@ -24,7 +25,7 @@ class Figure:
     @property
     def verdict(self):
         if self.value is None:
-            return "n/a"
+            return self.absent
         if self.goal is not None and self.reaches(self.goal):
             return "goal"
         if self.gate is None:
@@ -35,84 +36,85 @@ class Figure:
         def text(number):
             return "-" if number is None else f"{number:.{self.digits}f}"
 
-        value = "n/a" if self.value is None else text(self.value)
-        return (self.name, self.what, value, self.unit, text(self.gate), text(self.goal),
-                self.verdict)
+        return (self.name, self.what, text(self.value), self.unit, text(self.gate),
+                text(self.goal), self.verdict)
 
 
 # By bytes a line, where it is a table: what may be merged now, and what is aimed at.
-CPU_MARKS = {40: (0.15, 0.30), 120: (0.20, 0.38)}
-WALL_MARKS = {40: (None, 0.50), 120: (None, 0.60)}
+CPU_MARKS = {40: (0.22, 0.30), 120: (0.28, 0.38)}
+WALL_MARKS = {40: (0.36, 0.50), 120: (0.42, 0.60)}
 MEMORY_MARKS = {40: (1.45, 1.28), 120: (1.20, 1.10)}
-KEYED_MEMORY_MARKS = (2.3, 1.8)  # 40 B, 4 records a key
-TURN_MARKS = (5.0, 2.0)
+HELD_MARKS = {"window": (1.45, 1.28), "keyed 1": (2.3, 1.8), "keyed 4": (1.7, 1.5)}  # 40 B
+TURN_MARKS = {"1M": (5.0, 2.0), "10M": (10.0, 5.0)}  # records a side that are due at once
+GROWTH_MARKS = {"window": (1.6, 1.4), "keyed": (2.6, 2.0)}  # from 10 k to 10 M keys
+GROWTH_KEYS = (10_000, 10_000_000)
 FAULT_MARKS = (10, 0)
 SYSCALL_MARKS = (16, 12)
+FILE_MARKS = {"mawk": (20, 30), "join": (2, 3)}
+LATENCY_MARKS = {50_000: ("P3c", 89, 30), 200_000: ("P6", 80, 30)}  # Flink has 890 at 50,000
+IDLE_MARKS = (4, 2)
 
 
 def least(samples, field):
     return min(getattr(sample, field) for sample in samples)
 
 
-def cpu_figures(name, size, what, samples, marks=(None, None)):
-    """The best of each contender: load from elsewhere only ever adds to it."""
-    cpu_ns = {who: least(taken, "cpu_ns") for who, taken in samples.items()}
-    lines = samples["joind"][0].lines
+def cpu_a_line(samples):
+    """The best of all: load from elsewhere only ever adds to it."""
+    return least(samples, "cpu_ns") / samples[0].lines
+
+
+def cpu_figures(name, what, samples, marks=(None, None)):
+    ns = {who: cpu_a_line(taken) for who, taken in samples.items()}
     return [
-        Figure(name, f"CPU pump / joind, {size} B, {what}", cpu_ns["pump"] / cpu_ns["joind"], "",
-               *marks, more_is_better=True, digits=3),
-        Figure("", "  pump, a line", cpu_ns["pump"] / lines, "ns", digits=1),
-        Figure("", "  joind, a line", cpu_ns["joind"] / lines, "ns", digits=1),
+        Figure(name, f"CPU pump / joind, {what}", ns["pump"] / ns["joind"], "", *marks,
+               more_is_better=True, digits=3),
+        Figure("", "  pump, a line", ns["pump"], "ns", digits=1),
+        Figure("", "  joind, a line", ns["joind"], "ns", digits=1),
     ]
+
+
+def wall_ratio(one, other):
+    """The two runs of a pair met the same load, if any: their ratios are what is compared."""
+    return statistics.median(p.wall_ns / j.wall_ns for p, j in zip(one, other))
 
 
 def wall_figures(size, what, samples):
-    """The two runs of a pair met the same load, if any: their ratios are what is compared."""
-    ratios = [p.wall_ns / j.wall_ns for p, j in zip(samples["pump"], samples["joind"])]
-    lines_a_second = samples["joind"][0].lines / least(samples["joind"], "wall_ns") * 1e9
+    what = f"wall pump / joind, {size} B, {what}"
+    one, two = samples["joind"], samples.get("joind, two threads")
+    lines_a_second = one[0].lines / least(one, "wall_ns") * 1e3
     return [
-        Figure("P2", f"wall pump / joind, {size} B, {what}", statistics.median(ratios), "",
-               *WALL_MARKS[size], more_is_better=True, digits=3),
-        Figure("", "  joind, lines a second", lines_a_second / 1e6, "M", digits=1),
+        Figure("P2", f"{what}, two threads", two and wall_ratio(samples["pump"], two), "",
+               *WALL_MARKS[size], more_is_better=True, digits=3, absent="not in this version"),
+        Figure("", "  one thread", wall_ratio(samples["pump"], one), "", digits=3),
+        Figure("", "  one thread, lines a second", lines_a_second, "M", digits=1),
     ]
 
 
-def hold_figures(size, data, samples):
-    """These do not depend on load: the worst counts."""
-    held_bytes = max(sample.held_bytes for sample in samples)
+def held_figures(name, samples, data, memory, turn):
+    """These do not depend on load: the worst counts. `memory`, `turn`: their marks, or None."""
+    rows = []
+    if memory:
+        held_bytes = max(sample.held_bytes for sample in samples)
+        rows.append(Figure("P4", f"memory a held byte, {name}", held_bytes / data.bytes, "",
+                           *memory, digits=3))
     turns = [sample.turn_cpu_us for sample in samples]
-    return [
-        Figure("P4", f"memory a held byte, {size} B", held_bytes / data.bytes, "",
-               *MEMORY_MARKS[size], digits=3),
-        Figure("P5", f"longest turn of the loop in CPU time, {size} B",
-               None if None in turns else max(turns) / 1000, "ms", *TURN_MARKS),
-    ]
+    rows.append(Figure("P5", f"longest turn of the loop in CPU time, {name}",
+                       None if None in turns else max(turns) / 1000, "ms", *turn))
+    return rows
 
 
-def match_figures(number, match, samples):
+def match_figures(number, match, data, samples):
     """The pump only moves the input; a join may write more than that."""
-    cpu_ns = {who: least(taken, "cpu_ns") for who, taken in samples.items()}
-    lines = samples["joind"][0].lines
-    figures = [
-        Figure(f"E{number}", f"CPU pump / joind, {match.title}", cpu_ns["pump"] / cpu_ns["joind"],
-               "", more_is_better=True, digits=3),
-        Figure("", "  joind, a line", cpu_ns["joind"] / lines, "ns", digits=1),
-    ]
-    if match.results(lines) != lines // 2:
-        figures.append(Figure("", "  joind, a result", cpu_ns["joind"] / match.results(lines),
-                              "ns", digits=1))
+    figures = cpu_figures(f"E{number}", match.title, samples)[::2]
+    joind = samples["joind"]
+    cpu_ns, lines = least(joind, "cpu_ns"), joind[0].lines
+    if data.results != lines // 2 and match.right != "table":
+        figures.append(Figure("", "  joind, a result", cpu_ns / data.results, "ns", digits=1))
+    if match.right == "table":
+        figures.append(Figure("", "  joind, a row of the table",
+                              least(joind, "load_ns") / (data.lines / 2), "ns", digits=1))
     return figures
-
-
-def held_match_figures(case, data, samples):
-    title = case.match.title
-    held_bytes = max(sample.held_bytes for sample in samples)
-    turns = [sample.turn_cpu_us for sample in samples]
-    memory = Figure("P4", f"memory a held byte, {data.line_bytes} B, {title}",
-                    held_bytes / data.bytes, "", *KEYED_MEMORY_MARKS, digits=3)
-    turn = Figure("P5", f"longest turn of the loop in CPU time, {title}",
-                  None if None in turns else max(turns) / 1000, "ms", *TURN_MARKS)
-    return [memory, turn] if case.memory else [turn]
 
 
 def steady_figures(size, bursts, traced):
@@ -128,6 +130,52 @@ def steady_figures(size, bursts, traced):
         Figure("P8", f"system calls a MiB in + out, {size} B", calls["joind"], "",
                *SYSCALL_MARKS, digits=1),
         Figure("", "  pump", calls["pump"], "", digits=1),
+    ]
+
+
+def shape_figures(shapes, samples):
+    """How the cost of a record changes with the keys, and with all else about the inputs."""
+    rows = []
+    for kind, (gate, goal) in GROWTH_MARKS.items():
+        ns = {shape: cpu_a_line(samples[kind][shape.title]) for shape in shapes}
+        plain = {shape.keys: ns[shape] for shape in reversed(shapes)}
+        few, many = GROWTH_KEYS[0], max(plain)
+        marks = (gate, goal) if many == GROWTH_KEYS[1] else ()
+        rows.append(Figure("P7", f"CPU a record at {many} keys / at {few} keys, {kind}",
+                           plain[many] / plain[few], "", *marks))
+        rows += [Figure("", f"  {kind}, {shape.title}", ns[shape], "ns", digits=1)
+                 for shape in shapes]
+    return rows
+
+
+def file_figures(keys, samples):
+    ns = {who: cpu_a_line(taken) for who, taken in samples.items()}
+    names = {"mawk": "mawk hash join of files", "join": "GNU join of sorted files"}
+    return [
+        *(Figure("P9", f"CPU {name} / joind, {keys} keys", ns.get(who) and ns[who] / ns["joind"],
+                 "", *FILE_MARKS[who], more_is_better=True, digits=1)
+          for who, name in names.items()),
+        *(Figure("", f"  {who}, a line", value, "ns", digits=1) for who, value in ns.items()),
+    ]
+
+
+def latency_figures(rate, samples):
+    name, gate, goal = LATENCY_MARKS[rate]
+    us = {who: least(taken, "p50_ns") / 1000 for who, taken in samples.items()}
+    return [
+        Figure(name, f"interval join, latency added to the pump's, p50, {rate} records/s",
+               us["joind"] - us["pump"], "us", gate, goal, digits=1),
+        *(Figure("", f"  {who}, p50", value, "us", digits=1) for who, value in us.items()),
+        *(Figure("", f"  {who}, p99", least(taken, "p99_ns") / 1000, "us", digits=1)
+          for who, taken in samples.items()),
+    ]
+
+
+def idle_figures(connections, idle, connected):
+    return [
+        Figure("P10", f"RssAnon with {connections} idle connections", connected.held_bytes / 1e6,
+               "MB", *IDLE_MARKS),
+        Figure("", "  with none", idle.held_bytes / 1e6, "MB"),
     ]
 
 

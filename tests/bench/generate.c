@@ -1,7 +1,7 @@
 /*
  * generate: the two input files of a run.
  *
- *     generate [-t BLOCK_MS] [-r REPEATS] [-f] [-l EVERY]
+ *     generate [-t BLOCK_MS] [-r REPEATS] [-f] [-l EVERY] [-m PERCENT] [-z] [-j] [-x]
  *              LINE_BYTES KEYS BLOCKS LEFT_FILE RIGHT_FILE
  *
  * Each file has BLOCKS blocks of KEYS lines `key,value` of exactly LINE_BYTES, LF included.
@@ -16,6 +16,11 @@
  *     -f  fresh keys: none comes in two blocks
  *     -l  every EVERYth line of the second half of a block (but the last block) is written too
  *         late: in the middle of the next block
+ *     -m  so many of a hundred keys of the right side are also on the left (100)
+ *     -z  the left side's keys are drawn by Zipf's law (exponent 1) from those of the right: each
+ *         line there still has REPEATS partners, so the number of results is what it was
+ *     -j  JSON: {"k":"...","t":...,"v":"..."}
+ *     -x  and the first line of one more block: with it, time is beyond the blocks before
  *
  * Keys are ten digits. A value starts with side, block and line number: all lines differ, and
  * a pair made across blocks or sides is seen for what it is. The same arguments always give
@@ -24,6 +29,7 @@
 #include "tool.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +37,8 @@
 #include <unistd.h>
 
 #define TIME_BEGIN UINT64_C(1700000000000)
+/* Keys of the right side that are not on the left are so far off; before they are permuted. */
+#define STRANGE (UINT32_C(1) << 31)
 
 enum {
     VALUE_HEAD = 12, /* side 1, block 4, line number 7 */
@@ -39,6 +47,7 @@ enum {
     LINE_MAX_BYTES = 4096,
     LINES_MAX = 10000000, /* of a block */
     BLOCKS_MAX = 10000,
+    PERCENT = 100,
 };
 
 struct shape {
@@ -48,7 +57,8 @@ struct shape {
     uint64_t blocks;
     uint64_t block_ms;   /* 0: no times */
     uint64_t late_every; /* 0: none are */
-    bool fresh;
+    uint64_t match;      /* per cent */
+    bool fresh, zipf, json, extra;
 };
 
 /* One side's file while it is written. */
@@ -99,13 +109,44 @@ static size_t lines_of_block(const struct shape *shape)
     return shape->keys * shape->repeats;
 }
 
+/* From 0 up to below `count`, the lower the more often: n with a weight of 1 / (n + 1). */
+static size_t draw_by_zipf(size_t count, uint64_t *state)
+{
+    double u = (double)(random_next(state) >> 11) * 0x1p-53;
+    size_t n = (size_t)exp(u * log((double)count + 1)) - 1;
+
+    return n < count ? n : count - 1;
+}
+
 /* An odd factor permutes the numbers of 32 bits: distinct keys without a common beginning. */
-static void set_keys(const struct shape *shape, uint32_t *keys, uint64_t block)
+static void set_keys(const struct shape *shape, struct side *side, uint64_t block)
 {
     uint64_t first = shape->fresh ? block * shape->keys : 0;
 
-    for (size_t i = 0; i < lines_of_block(shape); i++)
-        keys[i] = (uint32_t)((first + i / shape->repeats) * 2654435761);
+    for (size_t i = 0; i < lines_of_block(shape); i++) {
+        size_t key = i / shape->repeats;
+
+        if (shape->zipf && side->letter == 'L')
+            key = draw_by_zipf(shape->keys, &side->random);
+        if (side->letter == 'R' && key % PERCENT >= shape->match)
+            key += STRANGE;
+        side->keys[i] = (uint32_t)((first + key) * 2654435761);
+    }
+}
+
+static char *put_text(char *to, const char *text)
+{
+    size_t n = strlen(text);
+
+    memcpy(to, text, n);
+    return to + n;
+}
+
+static char *put_digits(char *to, uint64_t number, size_t width)
+{
+    for (size_t i = width; i-- > 0; number /= 10)
+        to[i] = (char)('0' + number % 10);
+    return to + width;
 }
 
 static void make_line(char *line, const struct shape *shape, struct side *side, uint64_t block,
@@ -113,15 +154,22 @@ static void make_line(char *line, const struct shape *shape, struct side *side, 
 {
     uint64_t time =
         TIME_BEGIN + block * shape->block_ms + number * shape->block_ms / lines_of_block(shape);
-    int head = 0;
+    char *p = line, *end = line + shape->line_bytes - (shape->json ? 3 : 1);
 
-    head = snprintf(line, LINE_MAX_BYTES, "%010u,", side->keys[number]);
-    if (shape->block_ms != 0)
-        head += snprintf(line + head, LINE_MAX_BYTES, "%013llu,", (unsigned long long)time);
-    head += snprintf(line + head, LINE_MAX_BYTES, "%c%04u%07u", side->letter, (unsigned)block,
-                     (unsigned)number);
-    fill(line + head, shape->line_bytes - (size_t)head - 1, &side->random);
-    line[shape->line_bytes - 1] = '\n';
+    p = put_text(p, shape->json ? "{\"k\":\"" : "");
+    p = put_digits(p, side->keys[number], KEY_BYTES);
+    p = put_text(p, shape->json ? "\"," : ",");
+    if (shape->block_ms != 0) {
+        p = put_text(p, shape->json ? "\"t\":" : "");
+        p = put_digits(p, time, TIME_BYTES);
+        *p++ = ',';
+    }
+    p = put_text(p, shape->json ? "\"v\":\"" : "");
+    *p++ = side->letter;
+    p = put_digits(p, block, 4);
+    p = put_digits(p, number, 7);
+    fill(p, (size_t)(end - p), &side->random);
+    put_text(end, shape->json ? "\"}\n" : "\n");
 }
 
 static void write_line(const struct shape *shape, struct side *side, const char *line)
@@ -153,6 +201,23 @@ static void write_block(const struct shape *shape, struct side *side, uint64_t b
     }
 }
 
+static void write_blocks(const struct shape *shape, struct side *side)
+{
+    char line[2 * LINE_MAX_BYTES];
+
+    for (uint64_t block = 0; block < shape->blocks + shape->extra; block++) {
+        if (block == 0 || shape->fresh)
+            set_keys(shape, side, block);
+        shuffle(side->keys, lines_of_block(shape), &side->random);
+        if (block < shape->blocks) {
+            write_block(shape, side, block);
+        } else {
+            make_line(line, shape, side, block, 0);
+            write_line(shape, side, line);
+        }
+    }
+}
+
 static void write_file(const char *path, char letter, const struct shape *shape)
 {
     size_t count = lines_of_block(shape);
@@ -166,13 +231,7 @@ static void write_file(const char *path, char letter, const struct shape *shape)
 
     if (side.file == NULL || side.keys == NULL || side.late == NULL)
         tool_die(path);
-    set_keys(shape, side.keys, 0);
-    for (uint64_t block = 0; block < shape->blocks; block++) {
-        if (shape->fresh)
-            set_keys(shape, side.keys, block);
-        shuffle(side.keys, count, &side.random);
-        write_block(shape, &side, block);
-    }
+    write_blocks(shape, &side);
     if (ferror(side.file) || fclose(side.file) != 0)
         tool_die(path);
     free(side.keys);
@@ -181,7 +240,7 @@ static void write_file(const char *path, char letter, const struct shape *shape)
 
 static int usage(void)
 {
-    fputs("usage: generate [-t BLOCK_MS] [-r REPEATS] [-f] [-l EVERY]\n"
+    fputs("usage: generate [-t BLOCK_MS] [-r REPEATS] [-f] [-l EVERY] [-m PERCENT] [-z] [-j] [-x]\n"
           "                LINE_BYTES KEYS BLOCKS LEFT_FILE RIGHT_FILE\n",
           stderr);
     return 64;
@@ -189,22 +248,26 @@ static int usage(void)
 
 static void check(const struct shape *shape)
 {
-    size_t head = KEY_BYTES + 1 + VALUE_HEAD + (shape->block_ms != 0 ? TIME_BYTES + 1 : 0);
+    size_t head = KEY_BYTES + 1 + VALUE_HEAD + (shape->block_ms != 0 ? TIME_BYTES + 1 : 0) +
+                  (shape->json ? strlen("{'k':'''t':'v':''}") : 0);
 
     errno = ERANGE;
     if (shape->line_bytes <= head || shape->line_bytes > LINE_MAX_BYTES)
-        tool_die("a line has at least 25 bytes, with -t 39, and at most 4096");
+        tool_die("a line has at least 25 bytes, with -t 39, with -j 18 more, and at most 4096");
     if (shape->keys > LINES_MAX || shape->repeats > LINES_MAX / shape->keys ||
-        shape->blocks >= BLOCKS_MAX || (shape->fresh && shape->keys * shape->blocks > UINT32_MAX))
-        tool_die("at most 10000000 lines a block, 9999 blocks, 4294967295 fresh keys");
+        shape->blocks >= BLOCKS_MAX ||
+        (shape->fresh && shape->keys * (shape->blocks + 1) > STRANGE))
+        tool_die("at most 10000000 lines a block, 9999 blocks, 2147483648 fresh keys");
+    if (shape->match > PERCENT)
+        tool_die("-m is at most 100");
 }
 
 int main(int argc, char **argv)
 {
-    struct shape shape = {.repeats = 1};
+    struct shape shape = {.repeats = 1, .match = PERCENT};
     int option = 0;
 
-    while ((option = getopt(argc, argv, "t:r:fl:")) != -1) {
+    while ((option = getopt(argc, argv, "t:r:fl:m:zjx")) != -1) {
         if (option == 't')
             shape.block_ms = tool_number("bad -t", optarg, 1);
         else if (option == 'r')
@@ -213,6 +276,14 @@ int main(int argc, char **argv)
             shape.fresh = true;
         else if (option == 'l')
             shape.late_every = tool_number("bad -l", optarg, 1);
+        else if (option == 'm')
+            shape.match = tool_number("bad -m", optarg, 0);
+        else if (option == 'z')
+            shape.zipf = true;
+        else if (option == 'j')
+            shape.json = true;
+        else if (option == 'x')
+            shape.extra = true;
         else
             return usage();
     }

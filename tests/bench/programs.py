@@ -14,6 +14,10 @@ import urllib.request
 
 START_SECONDS = 10  # a contender has this long to open its ports
 END_SECONDS = 60  # and this long to end when it is asked to
+QUIET_SECONDS = 0.2
+# They change what it says, or (meson sets the last one for tests) how much memory it touches.
+NOT_FOR_DAEMONS = ("JOURNAL_STREAM", "NOTIFY_SOCKET", "MALLOC_PERTURB_")
+QUIET_CPU_NS = 5_000_000  # what timers take in that time is less
 
 
 class Failure(Exception):
@@ -38,7 +42,7 @@ class Daemon:
 
     def __init__(self, argv, log):
         self.log = log
-        env = {k: v for k, v in os.environ.items() if k not in ("JOURNAL_STREAM", "NOTIFY_SOCKET")}
+        env = {k: v for k, v in os.environ.items() if k not in NOT_FOR_DAEMONS}
         with open(log, "wb") as out:
             self.process = subprocess.Popen(
                 argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=out, env=env
@@ -77,6 +81,20 @@ class Daemon:
         except (OSError, ValueError) as reason:
             raise Failure(f"{url}: {reason}") from None
 
+    def stop(self):
+        """It may have ended by itself; it is still there until end()."""
+        os.kill(self.process.pid, signal.SIGTERM)
+
+    def wait_until_quiet(self):
+        """Until it has used no CPU for a while: where no output tells that it is through."""
+        deadline = time.monotonic() + END_SECONDS
+        before = None
+        while before != (now := self.usage().cpu_ns // QUIET_CPU_NS):
+            if time.monotonic() > deadline:
+                raise Failure(f"{self.process.args[0]} does not come to rest")
+            before = now
+            time.sleep(QUIET_SECONDS)
+
     def longest_turn_us(self):
         return self.status().get("loop", {}).get("turn_cpu_max_us")
 
@@ -96,7 +114,7 @@ class Daemon:
 
 
 class Tool:
-    """A sender or a sink: says `name=number` words at its end."""
+    """A sender, a sink, or both: says `name=number` words at its end."""
 
     def __init__(self, *argv):
         self.said = ""
@@ -104,7 +122,12 @@ class Tool:
             [str(word) for word in argv], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
-    def wait_for_line(self, seconds):
+    def go_on(self):
+        """Ends its pause (sender -p)."""
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+
+    def wait_for_line(self, seconds=END_SECONDS):
         """Until it says something, but no longer than that."""
         readable, _, _ = select.select([self.process.stdout], [], [], max(seconds, 0))
         if readable:

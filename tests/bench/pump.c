@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -154,6 +155,7 @@ int main(int argc, char **argv)
     struct pump p = {.base = event_base_new()};
     int listening[3];
     int64_t start_ns = 0;
+    int on = 1;
 
     if (p.base == NULL || (argc != 1 && argc != 4)) {
         fputs("usage: pump [LEFT_PORT RIGHT_PORT OUTPUT_PORT]\n", stderr);
@@ -169,6 +171,8 @@ int main(int argc, char **argv)
     p.out = take(&p, listening[2], EV_WRITE, on_writable);
     p.in[0] = take(&p, listening[0], EV_READ, on_readable);
     p.in[1] = take(&p, listening[1], EV_READ, on_readable);
+    /* As joind does: latency is compared too. */
+    setsockopt(event_get_fd(p.out), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     start_ns = tool_now_ns();
     hold_inputs(&p, false);
     event_base_dispatch(p.base); /* until no event is waited for: both ended, no rest */

@@ -1,19 +1,22 @@
 /*
  * sender: sends a file to an input, with as little CPU as can be.
  *
- *     sender [-b BLOCK_BYTES] [-e EVERY_MS] [-s START_MS] [-w] ADDRESS PORT FILE
+ *     sender [-b BLOCK_BYTES] [-e EVERY_MS] [-s START_MS] [-p BYTES] [-w] ADDRESS PORT FILE
  *
  * The file (on tmpfs, so that no disk is measured) goes out by sendfile. With -b it goes block
  * by block: block i is not begun before START_MS + i * EVERY_MS of the wall clock (milliseconds
  * since the epoch), so that blocks fall into chosen windows of processing time, and two senders
- * with the same start move together. Then the sending side is closed (-w: not before standard
- * input ends), and the receiver's close is waited for: what it did not read would be lost, so
- * that is an error here. At the end one line on standard output:
+ * with the same start move together. With -p it says `paused` when so many bytes are out (and
+ * with -b after each block from there on), goes on when a line has come on standard input, and
+ * says `sent` when all are. Then the sending side is
+ * closed (-w: not before standard input ends), and the receiver's close is waited for: what it did
+ * not read would be lost, so that is an error here. At the end one line on standard output:
  *
  *     start_ns=N end_ns=N late_us=N
  *
- * start_ns is when the first byte went out, end_ns when the receiver had closed, late_us the
- * longest time from a block's moment until the kernel had taken all of it.
+ * start_ns is when the first byte went out (after the pause, if there is one), end_ns when the
+ * receiver had closed, late_us the longest time from a block's moment until the kernel had taken
+ * all of it.
  */
 #include "tool.h"
 
@@ -32,7 +35,8 @@
 struct plan {
     uint64_t block_bytes; /* 0: the whole file at once */
     uint64_t every_ms;
-    uint64_t start_ms; /* 0: now */
+    uint64_t start_ms;    /* 0: now */
+    uint64_t pause_bytes; /* 0: no pause */
     bool wait_for_stdin;
 };
 
@@ -50,6 +54,22 @@ static void sleep_until_ms(uint64_t ms)
 
     while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &due, NULL) == EINTR)
         continue;
+}
+
+static void say(const char *word)
+{
+    puts(word);
+    fflush(stdout);
+}
+
+static void pause_until_line(void)
+{
+    char byte = 0;
+
+    say("paused");
+    while (byte != '\n')
+        if (read(STDIN_FILENO, &byte, 1) != 1)
+            tool_die("nobody ended the pause");
 }
 
 static void send_block(int to, int from, uint64_t bytes)
@@ -78,8 +98,9 @@ static struct report send_file(int to, int from, uint64_t file_bytes, const stru
 {
     struct report report = {0};
     uint64_t due_ms = plan->start_ms;
-    uint64_t sent = 0;
+    uint64_t sent = plan->pause_bytes < file_bytes ? plan->pause_bytes : file_bytes;
 
+    send_block(to, from, sent);
     while (sent < file_bytes) {
         uint64_t block = file_bytes - sent;
 
@@ -87,7 +108,9 @@ static struct report send_file(int to, int from, uint64_t file_bytes, const stru
             block = plan->block_bytes;
         if (due_ms != 0)
             sleep_until_ms(due_ms);
-        if (sent == 0)
+        if (plan->pause_bytes != 0)
+            pause_until_line();
+        if (report.start_ns == 0)
             report.start_ns = tool_now_ns();
         send_block(to, from, block);
         if (due_ms != 0 && late_ns(due_ms) > report.late_ns)
@@ -95,6 +118,8 @@ static struct report send_file(int to, int from, uint64_t file_bytes, const stru
         due_ms += plan->every_ms;
         sent += block;
     }
+    if (plan->pause_bytes != 0)
+        say("sent");
     return report;
 }
 
@@ -111,7 +136,8 @@ static void wait_for_end(int fd)
 
 static int usage(void)
 {
-    fputs("usage: sender [-b BLOCK_BYTES] [-e EVERY_MS] [-s START_MS] [-w] ADDRESS PORT FILE\n",
+    fputs("usage: sender [-b BLOCK_BYTES] [-e EVERY_MS] [-s START_MS] [-p BYTES] [-w]\n"
+          "              ADDRESS PORT FILE\n",
           stderr);
     return 64;
 }
@@ -125,13 +151,15 @@ int main(int argc, char **argv)
     int from = -1;
     int to = -1;
 
-    while ((option = getopt(argc, argv, "b:e:s:w")) != -1) {
+    while ((option = getopt(argc, argv, "b:e:s:p:w")) != -1) {
         if (option == 'b')
             plan.block_bytes = tool_number("bad block size", optarg, 1);
         else if (option == 'e')
             plan.every_ms = tool_number("bad -e", optarg, 0);
         else if (option == 's')
             plan.start_ms = tool_number("bad start", optarg, 0);
+        else if (option == 'p')
+            plan.pause_bytes = tool_number("bad -p", optarg, 1);
         else if (option == 'w')
             plan.wait_for_stdin = true;
         else

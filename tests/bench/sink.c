@@ -1,11 +1,11 @@
 /*
  * sink: a subscriber that costs next to nothing.
  *
- *     sink [-n BYTES] [-w FILE] ADDRESS PORT
+ *     sink [-n BYTES ...] [-w FILE] ADDRESS PORT
  *
  * Connects to an output and receives until its end, with MSG_TRUNC: the kernel drops the bytes
  * without copying them. With -w they are written to FILE instead, for comparing. On standard
- * output, at once when BYTES have come, and at the end:
+ * output, at once when BYTES have come (once for each of up to 64 -n), and at the end:
  *
  *     reached
  *     bytes=N first_ns=N last_ns=N
@@ -21,6 +21,13 @@
 #include <unistd.h>
 
 static char chunk[TOOL_CHUNK];
+
+enum { MARKS = 64 };
+
+struct marks {
+    uint64_t bytes[MARKS];
+    int count;
+};
 
 /* Bytes received, 0 at the end. */
 static size_t receive(int from, int file)
@@ -48,7 +55,17 @@ static void keep(int file, size_t bytes)
     }
 }
 
-static void drain(int from, int file, uint64_t announce)
+static void announce(const struct marks *marks, uint64_t before, uint64_t after)
+{
+    for (int i = 0; i < marks->count; i++) {
+        if (before < marks->bytes[i] && after >= marks->bytes[i]) {
+            puts("reached");
+            fflush(stdout);
+        }
+    }
+}
+
+static void drain(int from, int file, const struct marks *marks)
 {
     int64_t first_ns = 0;
     int64_t last_ns = 0;
@@ -60,10 +77,7 @@ static void drain(int from, int file, uint64_t announce)
         if (bytes == 0)
             first_ns = last_ns;
         keep(file, n);
-        if (bytes < announce && bytes + n >= announce) {
-            puts("reached");
-            fflush(stdout);
-        }
+        announce(marks, bytes, bytes + n);
         bytes += n;
     }
     printf("bytes=%llu first_ns=%lld last_ns=%lld\n", (unsigned long long)bytes,
@@ -72,19 +86,19 @@ static void drain(int from, int file, uint64_t announce)
 
 static int usage(void)
 {
-    fputs("usage: sink [-n BYTES] [-w FILE] ADDRESS PORT\n", stderr);
+    fputs("usage: sink [-n BYTES ...] [-w FILE] ADDRESS PORT\n", stderr);
     return 64;
 }
 
 int main(int argc, char **argv)
 {
-    uint64_t announce = 0;
+    struct marks marks = {0};
     int option = 0;
     int file = -1;
 
     while ((option = getopt(argc, argv, "n:w:")) != -1) {
-        if (option == 'n') {
-            announce = tool_number("bad -n", optarg, 1);
+        if (option == 'n' && marks.count < MARKS) {
+            marks.bytes[marks.count++] = tool_number("bad -n", optarg, 1);
         } else if (option == 'w') {
             file = open(optarg, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
             if (file < 0)
@@ -95,6 +109,6 @@ int main(int argc, char **argv)
     }
     if (argc - optind != 2)
         return usage();
-    drain(tool_connect(argv[optind], argv[optind + 1]), file, announce);
+    drain(tool_connect(argv[optind], argv[optind + 1]), file, &marks);
     return 0;
 }

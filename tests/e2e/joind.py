@@ -20,8 +20,11 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import threading
 import time
+
+from metrics import SIDES, Metrics  # tests take both from here
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(os.environ.get("JOIND", PROJECT / "build" / "joind")).absolute()
@@ -51,15 +54,14 @@ BASE = {
     "http": {"listen": "127.0.0.1:0"},
 }
 
-FATES = ("rejected", "filtered", "late", "matched", "unmatched")
-SIDES = ("left", "right")
+PLACES = ("listen", "connect", "file")
 SANITIZER_REPORT = re.compile(r"Sanitizer|runtime error:|[Aa]ssertion .* failed")
 
 
 def config(**changes):
     """The base configuration as INI text with some keys changed. None takes a key or section away.
 
-    A side that is given `file` loses its `listen`, and so does the output.
+    A side that is given `file` or `connect` loses its `listen`, and so does the output.
     """
     sections = {name: dict(keys) for name, keys in BASE.items()}
     for name, keys in changes.items():
@@ -67,10 +69,10 @@ def config(**changes):
             sections.pop(name, None)
             continue
         section = sections.setdefault(name, {})
-        if "file" in keys:
-            section.pop("listen", None)
-        if "listen" in keys:
-            section.pop("file", None)
+        for place in PLACES:
+            if place in keys:
+                for other in PLACES:
+                    section.pop(other, None)
         section.update(keys)
     lines = []
     for name, keys in sections.items():
@@ -131,55 +133,39 @@ def clean_env(more=None):
     return env
 
 
-class Metrics:
-    """One scrape of /metrics."""
-
-    SAMPLE = re.compile(r'^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$')
-    LABEL = re.compile(r'([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"')
-
-    def __init__(self, text):
-        self.text = text
-        self.samples = {}
-        for line in text.splitlines():
-            if not line or line.startswith("#"):
-                continue
-            match = self.SAMPLE.match(line)
-            assert match, f"not a line of the exposition format: {line!r}"
-            name, labels, value = match.groups()
-            key = (name, frozenset(self.LABEL.findall(labels or "")))
-            assert key not in self.samples, f"there twice: {line!r}"
-            self.samples[key] = float(value)
-
-    def value(self, name, **labels):
-        key = (name, frozenset(labels.items()))
-        assert key in self.samples, f"no sample {name} {labels} in:\n{self.text}"
-        return self.samples[key]
-
-    def books(self, side):
-        books = {fate: self.value("joind_records_total", side=side, fate=fate) for fate in FATES}
-        books["received"] = self.value("joind_records_received_total", side=side)
-        books["held"] = self.value("joind_records_held", side=side)
-        return {name: int(count) for name, count in books.items()}
-
-    def assert_books_balance(self):
-        for side in SIDES:
-            books = self.books(side)
-            rest = sum(books[name] for name in (*FATES, "held"))
-            assert books["received"] == rest, f"the books of {side} do not balance: {books}"
-
-
 def reset_at_close(connection):
     """Its close will break the connection: the peer gets a RST instead of a FIN."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def new_socket(address):
+    """A stream socket for an address: a host and port, or a path."""
+    family = socket.AF_UNIX if isinstance(address, str) else (
+        socket.AF_INET6 if ":" in address[0] else socket.AF_INET)
+    return socket.socket(family, socket.SOCK_STREAM)
+
+
+def connect_to(address, source=None, seconds=30):
+    """A connection to a host and port, or to a unix socket's path."""
+    made = new_socket(address)
+    made.settimeout(seconds * PATIENCE)
+    try:
+        if source:
+            made.bind(source)
+        made.connect(address)
+    except OSError:
+        made.close()
+        raise
+    if made.family != socket.AF_UNIX:
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return made
 
 
 class Feeder:
     """A connection to one of the inputs."""
 
     def __init__(self, address, source=None):
-        self.socket = socket.create_connection(address, timeout=30 * PATIENCE,
-                                               source_address=source)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket = connect_to(address, source)
 
     def send(self, data):
         self.socket.sendall(data)
@@ -212,7 +198,7 @@ class Subscriber:
     """Reads results in a thread, as fast as they come unless paused or given a rate."""
 
     def __init__(self, address, receive_buffer=None, paused=False, bytes_per_second=None):
-        self.socket = socket.socket()
+        self.socket = new_socket(address)
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.settimeout(10 * PATIENCE)
@@ -289,6 +275,70 @@ class Subscriber:
         return self.lines()
 
 
+class UnixHTTPConnection(http.client.HTTPConnection):
+    """HTTP over a unix socket."""
+
+    def __init__(self, path, timeout):
+        super().__init__("localhost", timeout=timeout)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+class SocketUnits:
+    """What a service manager's socket units do: they listen before the daemon is there, pass their
+    sockets to it by name, and keep them while it restarts.
+
+        units = SocketUnits(left=("127.0.0.1", 0), right="/run/x/right")
+        daemon = joind(left={"listen": "systemd:left"}, ..., passed=units)
+        daemon.restart()
+
+    Other sockets (datagrams, connected ones, two of one name) can be put into `sockets` by hand:
+    it is a list of pairs of a name and a socket, in the order in which they are passed.
+    """
+
+    # Runs as the daemon's process before it is the daemon: the process id has to be known.
+    LAUNCHER = """
+import os, sys
+names, *rest = sys.argv[1:]
+count = len(names.split(":"))
+aside = [os.dup(int(fd)) for fd in rest[:count]]
+free = [os.dup2(fd, 200 + n) for n, fd in enumerate(aside)]
+for n, fd in enumerate(free):
+    os.dup2(fd, 3 + n)
+os.closerange(3 + count, 1 << 20)
+env = dict(os.environ, LISTEN_PID=str(os.getpid()), LISTEN_FDS=str(count), LISTEN_FDNAMES=names)
+os.execve(rest[count], rest[count:], env)
+"""
+
+    def __init__(self, backlog=4096, **addresses):
+        self.sockets = []
+        for name, address in addresses.items():
+            made = new_socket(address)
+            if made.family != socket.AF_UNIX:
+                made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind(address)
+            made.listen(backlog)
+            self.sockets.append((name, made))
+
+    def address(self, name):
+        return dict(self.sockets)[name].getsockname()
+
+    def command(self, arguments):
+        """The command that passes the sockets to a program, and the descriptors that it needs."""
+        fds = [made.fileno() for _, made in self.sockets]
+        names = ":".join(name for name, _ in self.sockets)
+        return [sys.executable, "-I", "-S", "-c", self.LAUNCHER, names, *map(str, fds),
+                *arguments], fds
+
+    def close(self):
+        for _, made in self.sockets:
+            made.close()
+
+
 class Joind:
     """A running daemon in its own folder."""
 
@@ -305,16 +355,25 @@ class Joind:
         self.process = None
 
     def start(self, args=(), env=None, journal=False, wait=True, stdin=subprocess.DEVNULL,
-              stdout=subprocess.DEVNULL, preexec=None):
-        """Starts it; with journal, as a service manager does whose journal takes the log."""
+              stdout=subprocess.DEVNULL, preexec=None, passed=None):
+        """Starts it; with journal, as a service manager does whose journal takes the log; with
+        passed (SocketUnits), as one does that passes sockets. Started again, its log is anew."""
+        self._assert_no_fault()
+        self.log = []
+        self._status_seen = False
+        self._restart = dict(args=args, env=env, journal=journal, preexec=preexec, passed=passed)
+        self.passed = passed
+        command, fds = [str(BINARY), *map(str, args), str(self.ini)], ()
+        if passed:
+            command, fds = passed.command(command)
         read_end, write_end = os.pipe()
         env = clean_env(env)
         if journal:
             stat = os.fstat(write_end)
             env["JOURNAL_STREAM"] = f"{stat.st_dev}:{stat.st_ino}"
-        self.process = subprocess.Popen([str(BINARY), *map(str, args), str(self.ini)], env=env,
-                                        stdin=stdin, stdout=stdout, stderr=write_end,
-                                        cwd=self.folder, preexec_fn=preexec)
+        self.process = subprocess.Popen(command, env=env, stdin=stdin, stdout=stdout,
+                                        stderr=write_end, cwd=self.folder, preexec_fn=preexec,
+                                        pass_fds=fds)
         os.close(write_end)
         self._reader = threading.Thread(target=self._read_log, args=(read_end,), daemon=True)
         self._reader.start()
@@ -322,12 +381,18 @@ class Joind:
             self.wait_ready()
         return self
 
+    def restart(self, expect=0):
+        """Stops it in order and starts it again in the same way."""
+        self.stop(expect)
+        return self.start(**self._restart)
+
     # The log.
 
     def _read_log(self, fd):
+        log = self.log
         with open(fd, encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
             for line in stream:
-                self.log.append(line.rstrip("\n"))
+                log.append(line.rstrip("\n"))
 
     def log_text(self):
         return "\n".join(self.log[-100:])
@@ -359,6 +424,12 @@ class Joind:
     # Its ends.
 
     def address(self, endpoint):
+        """Where to connect to: host and port, or a unix socket's path."""
+        kind, _, name = self.endpoints[endpoint].partition(":")
+        if kind == "systemd":
+            return self.passed.address(name)
+        if kind == "unix":
+            return str(self.folder / name)
         host, _, port = self.endpoints[endpoint].rpartition(":")
         return host.strip("[]"), int(port)
 
@@ -392,9 +463,12 @@ class Joind:
 
     def http(self, path, method="GET", headers=None, body=None, seconds=10, source=None):
         """One request on a connection of its own: (status, headers, body)."""
-        host, port = self.address("http")
-        connection = http.client.HTTPConnection(host, port, timeout=seconds * PATIENCE,
-                                                source_address=source)
+        address = self.address("http")
+        if isinstance(address, str):
+            connection = UnixHTTPConnection(address, seconds * PATIENCE)
+        else:
+            connection = http.client.HTTPConnection(*address, timeout=seconds * PATIENCE,
+                                                    source_address=source)
         with contextlib.closing(connection):
             connection.request(method, path, body=body, headers=headers or {})
             answer = connection.getresponse()
@@ -491,6 +565,10 @@ class Joind:
         for client in self._clients:
             with contextlib.suppress(OSError):
                 client.close()
+        self._assert_no_fault()
+        log = "\n".join(self.log)
+        assert not died, f"joind ended by itself with {self.process.returncode}:\n{log}"
+
+    def _assert_no_fault(self):
         log = "\n".join(self.log)
         assert not SANITIZER_REPORT.search(log), f"a fault of joind's own:\n{log}"
-        assert not died, f"joind ended by itself with {self.process.returncode}:\n{log}"

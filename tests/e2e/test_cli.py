@@ -146,15 +146,41 @@ def test_set_is_checked_like_the_file(tmp_path, ini, sets, message):
 
 
 @pytest.mark.parametrize("setting", [
-    "left.connect=127.0.0.1:1", "left.listen=unix:/tmp/x.sock",
-    "left.framing=octet", "left.envelope=syslog", "left.tls_certificate=a.pem",
-    "output.connect=127.0.0.1:1",
-    "output.listen=unix:/tmp/x.sock", "state.directory=state",
+    "left.tls_certificate=a.pem", "left.tls_key=a.pem", "output.tls_ca=a.pem",
+    "state.directory=state", "state.sync=always", "process.threads=2", "flink.left=x",
 ])
 def test_what_is_not_built_yet_is_refused_as_such(tmp_path, ini, setting):
     done = check(tmp_path, ini(config()), setting)
     assert done.returncode == MISCONFIGURED, done.log
     assert "not in this version" in done.log
+
+
+@pytest.mark.parametrize("sets, key, message", [
+    (["left.listen=unix:"], "left.listen", "a path is missing"),
+    (["left.listen=unix:/" + "x" * 107], "left.listen", "107 bytes"),
+    (["right.listen=systemd:"], "right.listen", "a name is missing"),
+    (["right.listen=systemd:a:b"], "right.listen", "systemd knows no such name"),
+    (["output.listen=", "output.connect=server"], "output.connect", "has no port"),
+    (["output.listen=", "output.connect=server:0"], "output.connect", "port 0"),
+    (["output.listen=", "output.connect=systemd:x"], "output.connect", "sockets that listen"),
+    (["left.connect=server:1"], "left.connect", "take it away by --set left.listen="),
+    (["left.listen=unix:a", "right.listen=unix:./a"], "right.listen", "[left] has it already"),
+    (["left.listen=unix:a", "rejects.file=a"], "rejects.file", "[left] has it already"),
+    (["left.listen=systemd:a", "output.listen=systemd:a"], "output.listen",
+     "[left] has it already"),
+    (["left.listen=0.0.0.0:7000", "output.listen=", "output.connect=localhost:7000"],
+     "output.connect", "[left] listens there"),
+    (["left.envelope=syslog", "left.multiline=yes"], "left.multiline", "envelope"),
+    (["left.listen=unix:a", "left.allow=10.0.0.1"], "left.allow", "not used with"),
+    (["output.listen=", "output.connect=h:1", "output.slow=wait"], "output.slow",
+     "not used with connect"),
+    (["join.match=tumblng"], "join.match", 'did you mean "tumbling"?'),
+], ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else "")
+def test_a_wrong_end_is_told_with_its_reason(tmp_path, ini, sets, key, message):
+    done = check(tmp_path, ini(config()), *sets)
+    assert done.returncode == MISCONFIGURED, done.log
+    lines = [line for line in done.log.splitlines() if line.startswith(f"--set {key}: ")]
+    assert any(message in line for line in lines), done.log
 
 
 # --check and --set.
@@ -188,6 +214,36 @@ def test_check_prints_defaults_absolute_paths_and_the_plan_in_words(tmp_path, in
                          ("rejects", "file"), ("state", "memory"), ("http", "allow")):
         assert key in printed[section], f"no {key} in [{section}]:\n{text}"
     assert re.search(r"^[;#].*\w+ \w+", text, re.MULTILINE), "no plan in words"
+
+
+def test_check_shows_sockets_of_every_kind_and_says_what_they_do(tmp_path, ini):
+    name = ini(config(left={"listen": "unix:in.sock", "framing": "auto", "envelope": "syslog"},
+                      right={"connect": "server.example:9000"},
+                      output={"listen": "systemd:joind-output"},
+                      rejects={"connect": "unix:/run/rejects"}))
+    shown = check(tmp_path, name)
+    assert shown.returncode == FINE, shown.log
+    text = shown.stdout.decode()
+    printed = configparser.ConfigParser(interpolation=None, delimiters=["="])
+    printed.read_string(text)
+    assert printed["left"]["listen"] == f"unix:{tmp_path / 'in.sock'}"
+    assert (printed["left"]["framing"], printed["left"]["envelope"]) == ("auto", "syslog")
+    assert printed["left"]["mode"] == "0660"
+    assert printed["right"]["connect"] == "server.example:9000"
+    assert printed["output"]["listen"] == "systemd:joind-output"
+    assert printed["rejects"]["connect"] == "unix:/run/rejects"
+    for section, key in (("left", "allow"), ("left", "keepalive"), ("left", "multiline"),
+                         ("right", "max_connections"), ("right", "mode"), ("output", "mode"),
+                         ("rejects", "absent"), ("rejects", "slow")):
+        assert key not in printed[section], f"{key} in [{section}]:\n{text}"
+    words = " ".join(line.lstrip("; ") for line in text.splitlines() if line.startswith(";"))
+    for sentence in ("a connection that joind makes to server.example:9000, and makes again",
+                     "CSV in syslog messages", f"the unix socket {tmp_path / 'in.sock'}",
+                     "the socket joind-output of systemd; while there is none, they wait"):
+        assert sentence in words, words
+    (tmp_path / "again.ini").write_bytes(shown.stdout)
+    assert check(tmp_path, "again.ini").stdout == shown.stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["again.ini", "t.ini"]
 
 
 def test_check_opens_nothing(tmp_path, ini):

@@ -28,6 +28,7 @@ FAMILIES = {
     "joind_state_limit_bytes": ("gauge", set()),
     "joind_input_paused": ("gauge", {"side"}),
     "joind_near_misses_total": ("counter", set()),
+    "joind_wrong_protocol_total": ("counter", {"side"}),
 }
 # Of parts that come later, or that only some joins have: right where they are there.
 FAMILIES_LATER = {

@@ -291,7 +291,7 @@ def test_a_file_that_changes_while_it_is_read_is_not_taken(joind, tmp_path):
             file.flush()
             time.sleep(0.002)
     assert reloads(daemon) == (0, 1)
-    assert daemon.log_matches("it changed while it was read")
+    daemon.wait_log("it changed while it was read")
     wait_reloads(daemon, 1, 1, seconds=60)      # once it is still
     subscriber = daemon.subscribe()
     assert ask(daemon, subscriber, 0)[1] == "0,last"

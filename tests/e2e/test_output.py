@@ -1,8 +1,10 @@
 """Subscribers: many, late, absent, slow, gone. Results are pulled by them; reading goes on."""
 
 import json
+import resource
 import signal
 import subprocess
+import threading
 import time
 
 import pytest
@@ -12,6 +14,7 @@ from joind import PATIENCE, SANITIZED, at_window_start, wait_until
 HOT_LEFT = [f"hot,left-value-{n:06}" for n in range(1000)]
 HOT_RIGHT = [f"hot,right-value-{n:06}" for n in range(1000)]
 HOT_COUNT = len(HOT_LEFT) * len(HOT_RIGHT)
+AT_ONCE = {"match": "latest", "type": "left", "size": None}
 SMALL = 4096        # a receive buffer that leaves the waiting to joind
 
 
@@ -69,19 +72,87 @@ def test_each_subscriber_gets_every_result_from_when_it_connects(joind):
     assert late.wait_end() == [head, "2,b,,", "3,c,,"]
 
 
-def test_a_subscriber_that_is_gone_is_noticed_when_it_is_written_to(joind):
-    """Its FIN says only that it sends nothing; the first row is answered with a RST."""
-    daemon = joind(join={"size": "1s", "type": "left"})
-    daemon.subscribe().close()
-    for number in range(2):
-        at_window_start(1)
-        daemon.send("left", f"{number},a\n")
-        daemon.wait_books("left", seconds=4, unmatched=number + 1)
+def test_what_a_subscriber_that_has_ended_did_not_take_goes_to_the_next(joind):
+    """Its end (Ctrl-C on nc) looks as if it only sent nothing any more, until what is written to it
+    is answered with a RST."""
+    daemon = joind(join=AT_ONCE)
+    gone = daemon.subscribe()
+    daemon.send("left", b"0,a\n")
+    assert gone.wait_lines(1) == ["0,a,,"]
+    gone.close()
+    daemon.send("left", b"1,a\n2,a\n")
     wait_until(lambda: daemon.connections("output") == 0, 10, "the subscriber's end")
-    at_window_start(1)
+    daemon.send("left", b"3,a\n")
+    following = daemon.subscribe()
+    assert following.wait_lines(3) == ["1,a,,", "2,a,,", "3,a,,"]
+    daemon.stop(expect=0)
+    assert len(following.wait_end()) == 3
+
+
+def test_what_a_half_closed_subscriber_did_take_goes_to_nobody_else(joind):
+    daemon = joind(join=AT_ONCE)
+    first = daemon.subscribe()
+    first.half_close()
+    for number in range(3):
+        daemon.send("left", f"{number},a\n")
+        first.wait_lines(number + 1)
+    first.reset()
+    wait_until(lambda: daemon.connections("output") == 0, 10, "the subscriber's end")
+    daemon.send("left", b"3,a\n")
+    assert daemon.subscribe().wait_lines(1) == ["3,a,,"]
+    assert first.lines() == ["0,a,,", "1,a,,", "2,a,,"]
+
+
+def test_a_half_closed_subscriber_that_is_slow_gets_every_byte_once(joind):
+    daemon = joind(join={"size": "2s"}, output={"buffer": "64K"})
+    first = daemon.subscribe(receive_buffer=SMALL, bytes_per_second=4 << 20)
+    first.half_close()
+    send_hot(daemon)
+    wait_until(lambda: first.count() > 10000, 10, "some lines")
+    first.resume()
+    first.wait_lines(HOT_COUNT, seconds=60)
+    daemon.stop(expect=0)
+    first.wait_end()
+    assert first.data == hot_pairs()
+
+
+@pytest.mark.parametrize("end", ["close", "reset"])
+def test_a_unix_subscriber_is_as_any_other(joind, end):
+    daemon = joind(join=AT_ONCE, output={"listen": "unix:out.sock", "header": "yes"})
+    first = daemon.subscribe()
+    daemon.send("left", b"1,a\n")
+    first.wait_lines(2)
+    first.reset() if end == "reset" else first.close()
+    wait_until(lambda: daemon.connections("output") == 0, 10, "the subscriber's end")
     daemon.send("left", b"2,a\n")
     following = daemon.subscribe()
-    wait_until(lambda: following.lines()[-1:] == ["2,a,,"], 4, "the row after the end")
+    following.half_close()
+    daemon.send("left", b"3,a\n")
+    assert following.wait_lines(3) == ["k,v,right.k,w", "2,a,,", "3,a,,"]
+    daemon.stop(expect=0)
+    following.wait_end()
+
+
+@pytest.mark.parametrize("place", ["unix:out.sock", "127.0.0.1:0"])
+def test_a_subscriber_that_takes_nothing_is_gone_after_a_time(joind, place):
+    """And what it left is the next one's."""
+    daemon = joind(join={"size": "2s"},
+                   output={"listen": place, "buffer": "64K", "dead_after": "2s"})
+    deaf = daemon.subscribe(paused=True)
+    send_hot(daemon)
+    wait_stuck(daemon)
+    delivered = written(daemon)
+    daemon.wait_log("output: .* has gone: it took nothing")
+    expected = hot_pairs()
+    line = len(expected) // HOT_COUNT
+    rest = expected[delivered // line * line:]
+    following = daemon.subscribe()
+    following.wait_lines(len(rest) // line, seconds=60)
+    assert following.data == rest
+    deaf.resume()
+    wait_until(lambda: deaf.ended, 10, "the end")
+    assert deaf.data == expected[:delivered]
+    daemon.stop(expect=0)
 
 
 def test_results_wait_for_an_absent_subscriber(joind):
@@ -109,6 +180,18 @@ def test_results_are_counted_when_absent_is_discard(joind):
     daemon.stop(expect=0)
 
 
+def test_what_the_last_subscriber_left_is_counted_at_the_stop(joind):
+    """Also where absent = discard, though nobody is waited for then."""
+    daemon = joind(join={"size": "2s"}, output={"absent": "discard", "buffer": "64K"})
+    deaf = daemon.subscribe(paused=True)
+    send_hot(daemon)
+    wait_stuck(daemon)
+    deaf.reset()
+    wait_until(lambda: discarded(daemon) > 0, 10, "the rest to be discarded", daemon.log_text)
+    daemon.stop(expect=0)
+    assert daemon.log_matches(r"output: stopped with [1-9]\d* rows in its buffers")
+
+
 def test_rejects_are_discarded_when_nobody_listens(joind):
     daemon = joind(rejects={"listen": "127.0.0.1:0"})
     daemon.send("left", b"bad\n")
@@ -126,6 +209,80 @@ def test_rejects_may_be_json_lines_on_a_port(joind):
     row = json.loads(subscriber.wait_lines(1)[0])
     assert list(row) == ["side", "reason", "detail", "time", "line"]
     assert (row["side"], row["line"]) == ("right", 'bad "line"')
+
+
+@pytest.mark.parametrize("section", ["rejects", "late"])
+def test_fate_rows_wait_for_a_subscriber_if_so_configured(joind, section):
+    """Up to their buffer: then senders are held back, and nothing is lost."""
+    daemon = joind(**{section: {"listen": "127.0.0.1:0", "absent": "wait", "buffer": "64K"}},
+                   left={"fields": "k, v, at timestamp_ms", "timestamp": "at"},
+                   right={"fields": "k, w, at timestamp_ms", "timestamp": "at"},
+                   join={"time": "event", "size": "1s"})
+    now = int(time.time() * 1000)
+    good = f"k,v,{now}\n".encode()
+    line = b"bad\n" if section == "rejects" else b"k,v," + str(now - 100000).encode() + b"\n"
+    for side in ("left", "right"):
+        daemon.send(side, good)
+    feeder = daemon.connect("left")
+    thread = threading.Thread(target=feeder.send, args=(line * 200000,), daemon=True)
+    thread.start()
+    wait_until(lambda: daemon.metric("joind_input_paused", side="left") == 1, 10, "a hold",
+               daemon.log_text)
+    assert daemon.books("left")["received"] < 20000
+    subscriber = daemon.subscribe(section)
+    subscriber.wait_lines(200000, seconds=30)
+    thread.join(10)
+    daemon.assert_books_balance()
+    assert daemon.metric("joind_results_discarded_total", output=section) == 0
+
+
+def test_rejects_whose_disk_is_full_hold_senders_back(joind, tmp_path):
+    """A limit on the size of files stands for a full disk. A torn line that was there is ended."""
+    (tmp_path / "rejects.csv").write_bytes(b"old row\ntorn")
+    unlimited = resource.RLIM_INFINITY
+
+    def small_files():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000000, unlimited))
+
+    daemon = joind(preexec=small_files)
+    count = 60000
+    feeder = daemon.connect("left")
+    thread = threading.Thread(target=feeder.send, args=(b"bad\n" * count,), daemon=True)
+    thread.start()
+    wait_until(lambda: "rejects.csv: File too large" in daemon.healthz()[1], 20, "a full disk",
+               daemon.log_text)
+    assert daemon.healthz()[0] == 503
+    wait_until(lambda: daemon.metric("joind_input_paused", side="left") == 1, 20, "a hold",
+               daemon.log_text)
+    daemon.wait_log("rejects: cannot write to .*; waiting for room, nothing is lost")
+    resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (unlimited, unlimited))
+    thread.join(20 * PATIENCE)
+    feeder.finish()
+    daemon.wait_books("left", rejected=count)
+    assert daemon.healthz()[0] == 200
+    daemon.wait_log("rejects: written again")
+    daemon.stop(expect=0)
+    rows = (tmp_path / "rejects.csv").read_bytes().split(b"\n")
+    assert rows[:2] == [b"old row", b"torn"]
+    assert len(rows) == 2 + count + 1 and all(row.endswith(b",bad") for row in rows[2:-1])
+
+
+@pytest.mark.parametrize("slow", ["disconnect", "discard"])
+def test_a_subscriber_of_rejects_that_does_not_read_holds_up_for_five_seconds(joind, slow):
+    daemon = joind(rejects={"listen": "127.0.0.1:0", "slow": slow, "buffer": "64K"})
+    deaf = daemon.subscribe("rejects", receive_buffer=SMALL, paused=True)
+    feeder = daemon.connect("left")
+    count = 60000
+    line = b"bad" + b"x" * 200 + b"\n"
+    thread = threading.Thread(target=feeder.send, args=(line * count,), daemon=True)
+    started = time.monotonic()
+    thread.start()
+    thread.join(30 * PATIENCE)
+    assert not thread.is_alive() and time.monotonic() - started > 3
+    daemon.wait_books("left", rejected=count)
+    assert 0 < daemon.metric("joind_results_discarded_total", output="rejects") < count
+    assert daemon.connections("rejects") == (1 if slow == "discard" else 0)
+    assert deaf.count() == 0
 
 
 @pytest.mark.parametrize("options", [["-N"], []], ids=["nc -N", "nc"])
@@ -234,6 +391,33 @@ def test_a_slow_subscriber_is_disconnected_after_five_seconds_if_so_configured(j
     slow.resume()
     wait_until(lambda: slow.ended, 10, "the slow one to see its end")
     assert bytes(slow.data) == hot_pairs()[:len(slow.data)]
+    daemon.stop(expect=0)
+
+
+def test_a_subscriber_that_reads_slowly_but_reads_is_not_disconnected(joind):
+    """Its socket has room for megabytes: that it reads shows there long before it takes more."""
+    daemon = joind(join={"size": "2s"}, output={"buffer": "64K", "slow": "disconnect"})
+    slow = daemon.subscribe(receive_buffer=SMALL, bytes_per_second=50000)
+    send_hot(daemon)
+    wait_stuck(daemon, seconds=20)
+    time.sleep(9)
+    assert daemon.connections("output") == 1, daemon.log_text()
+    assert discarded(daemon) == 0
+    slow.pause()
+    wait_until(lambda: daemon.connections("output") == 0, 12, "the end of who reads no more")
+
+
+def test_subscribers_of_any_speed_get_the_same(joind):
+    daemon = joind(join={"size": "2s"}, output={"buffer": "256K"})
+    rates = (None, 16 << 20, 8 << 20, 6 << 20)
+    subscribers = [daemon.subscribe(receive_buffer=SMALL * 4, bytes_per_second=rate)
+                   for rate in rates]
+    send_hot(daemon)
+    expected = hot_pairs()
+    for subscriber in subscribers:
+        subscriber.wait_lines(HOT_COUNT, seconds=60)
+        assert subscriber.data == expected
+    assert discarded(daemon) == 0
     daemon.stop(expect=0)
 
 

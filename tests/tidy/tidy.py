@@ -100,15 +100,17 @@ TESTED_ELSEWHERE = {
     "daemon/codec/columns.c": ("tests/unit/codec/decoder_test.c", "headers are read by decoders"),
     "daemon/codec/rows.c": ("tests/unit/codec/decoder_test.c", "a decoder's second half"),
     "daemon/codec/fate.c": ("tests/unit/codec/encoder_test.c", "a row as the encoder writes rows"),
-    "daemon/config/endpoints.c": CASES,
+    "daemon/config/clashes.c": CASES,
     "daemon/config/fields.c": CASES,
     "daemon/config/join.c": CASES,
     "daemon/config/key_table.c": CASES,
+    "daemon/config/key_words.c": CASES,
     "daemon/config/paths.c": CASES,
     "daemon/config/print.c": CASES,
     "daemon/config/report.c": CASES,
     "daemon/config/select.c": CASES,
     "daemon/config/words.c": CASES,
+    "daemon/config/words_ends.c": CASES,
 }
 
 # Text that is data: odd on purpose, or not ours to format.

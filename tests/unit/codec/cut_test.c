@@ -46,19 +46,34 @@ static const char *const inputs[] = {
     "0123456789abcdefghijklmnopqrst",
     "\"0123456789\nab\ncd\nef\ngh\nij\"\nl,2\n",
     "k,1,\nl\nm,3\n\\N,\\N\n\"\\N\",\n",
+    "3 k,14 l,2\n\r\n3 m,3",
+    "\357\273\2775 key,n3 k,1\n6 l,\"2\n\"",
+    "3 k,1x\n12345678901 y\n3 l,2\r3 m,3\n3",
+    "30 0123456789abcdefghijklmnopqrst3 k,14 l,",
+    "4000 k,1\n3 l,2",
+    "21 <13>1 - - - - - - k,1<13>Nov 29 17:41:27 h t: l,2\n5 <13>x",
+    "<13>1 - - - - - - \n<13>1 - - - - - - key,n\n<13>Nov  9 17:41:27 t: l,2\r\nm,3\n",
+    "<13>1 - - - - - [a b=\"\\\"]\"] k,1",
 };
 
-static const char *const shapes[] = {"plain", "header", "multiline", "both", "short", "null"};
+static const char *const shapes[] = {"plain", "header", "multiline", "both",  "short",       "null",
+                                     "octet", "auto",   "syslog",    "mixed", "octet header"};
 
 static void open_shape(struct fixture *f, size_t shape)
 {
     fixture_open(f, "key, n bigint");
-    f->format.header = shape == 1 || shape == 3;
-    f->format.multiline = shape >= 2;
-    if (shape == 4)
+    f->format.header = shape == 1 || shape == 3 || shape == 10;
+    f->format.multiline = shape >= 2 && shape < 8;
+    if (shape == 4 || shape >= 9)
         f->format.max_line = 20;
     if (shape == 5)
         f->format.null_text = BYTES_LIT("\\N");
+    if (shape >= 6)
+        f->format.framing = shape == 8       ? FRAMING_LINE
+                            : shape % 2 == 0 ? FRAMING_OCTET
+                                             : FRAMING_AUTO;
+    if (shape == 8 || shape == 9)
+        f->format.envelope = ENVELOPE_SYSLOG;
 }
 
 static void write_expected(const struct input_format *format, struct bytes input,
@@ -180,6 +195,12 @@ static void append_random_line(struct buf *to, uint64_t *random)
         ",",
         "long-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-%d,%d",
         "",
+        "3 k,13 l,2%d,%d",
+        "20 %d,%d",
+        "5 <13>%d,%d",
+        "<13>1 - - - - - - %d,%d",
+        "25 <13>Nov 29 17:41:27 t: %d,%d",
+        "3000 %d,%d",
     };
     uint64_t x = transcript_random(random);
     size_t which = x % 3 == 0 ? (x >> 8) % COUNT_OF(lines) : (x >> 8) % 2;

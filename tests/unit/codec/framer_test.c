@@ -103,6 +103,28 @@ static void an_end_in_order_ends_the_last_line(void **state)
     check_rows(rows, COUNT_OF(rows), true);
 }
 
+static void what_is_left_ends_with_its_last_whole_record(void **state)
+{
+    static const struct line_row lines[] = {
+        {"", INPUT_LEFT, ""},
+        {"a\n", INPUT_LEFT, "record{a} "},
+        {"a\nb", INPUT_LEFT, "record{a} "},
+        {"b\r", INPUT_LEFT, ""},
+        {"1234567890123", INPUT_LEFT, ""},
+    };
+    static const struct line_row records[] = {
+        {"a\n\"b\nc", INPUT_LEFT, "record{a} "},
+        {"\"b\nc\"", INPUT_LEFT, ""},
+        {"\"b\nc\"\nd", INPUT_LEFT, "record{\"b\nc\"} "},
+        {"\"b\nc\"d\ne", INPUT_LEFT, "quotes{\"b} quotes{c\"d} "},
+    };
+
+    (void)state;
+    check_rows(lines, COUNT_OF(lines), false);
+    check_rows(lines, COUNT_OF(lines), true);
+    check_rows(records, COUNT_OF(records), true);
+}
+
 static void a_line_end_does_not_count_as_length(void **state)
 {
     static const struct line_row rows[] = {
@@ -297,6 +319,7 @@ int main(void)
         cmocka_unit_test(cuts_at_lf_and_drops_one_cr),
         cmocka_unit_test(empty_lines_are_nothing),
         cmocka_unit_test(an_end_in_order_ends_the_last_line),
+        cmocka_unit_test(what_is_left_ends_with_its_last_whole_record),
         cmocka_unit_test(a_line_end_does_not_count_as_length),
         cmocka_unit_test(quoted_fields_go_on_at_the_next_line),
         cmocka_unit_test(where_that_fails_the_first_line_is_alone),

@@ -48,6 +48,38 @@ static void a_walk_can_be_made_in_pieces(void **state)
     }
 }
 
+static void a_line_end_is_found_outside_quotes_only(void **state)
+{
+    static const struct {
+        const char *text;
+        int at; /* -1: there is none */
+    } rows[] = {
+        {"", -1},
+        {"a,b", -1},
+        {"\n", 0},
+        {"a\nb", 1},
+        {"\"a\nb\"", -1},
+        {"\"a\nb\"\nc", 5},
+        {"\"a\"\n", 3},
+        {"\"a\"\"\n\"", -1},
+        {"x,\"\n\n\"", -1},
+        {"x,\"\n\n\",\n", 7},
+        {"\"a\nb", -1},
+        {"a\"b\nc", -1},
+        {"\"a\nb\"c\nd", -1},
+        {"a,\nb", 2},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        size_t at = 99;
+        bool found = quoted_bare_line_end(bytes_of(rows[i].text), ',', &at);
+
+        assert_row(found == (rows[i].at >= 0), rows[i].text);
+        assert_row(!found || at == (size_t)rows[i].at, rows[i].text);
+    }
+}
+
 /* --- cutting --- */
 
 struct fields {
@@ -220,6 +252,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(walks_to_where_the_quoting_stands),
         cmocka_unit_test(a_walk_can_be_made_in_pieces),
+        cmocka_unit_test(a_line_end_is_found_outside_quotes_only),
         cmocka_unit_test(a_walk_that_is_bad_stays_bad),
         cmocka_unit_test(cuts_records_into_fields),
         cmocka_unit_test(the_delimiter_may_be_a_space_or_a_tab),

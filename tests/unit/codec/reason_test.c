@@ -82,6 +82,33 @@ static void a_wrong_number_of_fields_is_told_with_the_names(void **state)
     fixture_close(&f);
 }
 
+static void faults_of_counted_frames_are_told(void **state)
+{
+    static const struct {
+        const char *line;
+        const char *told;
+    } rows[] = {
+        {"a,b", "no octet count at its start"},
+        {" 3 a", "no octet count at its start"},
+        {"3", "no space behind the octet count"},
+        {"3,a", "no space behind the octet count"},
+        {"1234567890x", "no space behind the octet count"},
+        {"12345678901 x", "an octet count of more than 10 digits"},
+    };
+    struct buf to = BUF_EMPTY;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        buf_clear(&to);
+        reason_count(&to, bytes_of(rows[i].line));
+        assert_string_equal(buf_text(&to), rows[i].told);
+    }
+    buf_clear(&to);
+    reason_line_end(&to, 4);
+    assert_string_equal(buf_text(&to), "a line end outside quotes, at byte 5");
+    buf_done(&to);
+}
+
 static void faults_of_json_are_told_with_their_place_or_name(void **state)
 {
     struct fixture f;
@@ -111,6 +138,7 @@ int main(void)
         cmocka_unit_test(values_are_shown_in_quotes_without_control_characters),
         cmocka_unit_test(long_values_are_cut_between_characters),
         cmocka_unit_test(a_wrong_number_of_fields_is_told_with_the_names),
+        cmocka_unit_test(faults_of_counted_frames_are_told),
         cmocka_unit_test(faults_of_json_are_told_with_their_place_or_name),
     };
 

@@ -217,28 +217,29 @@ static void written_rows_are_found_again(void **state)
     static const struct {
         const char *rows;
         bool quoted;
-        size_t end, count;
+        size_t end, first, count;
     } rows[] = {
-        {"", true, 0, 0},
-        {"a,b", true, 0, 0},
-        {"a,b\n", true, 4, 1},
-        {"a,b\nc", true, 4, 1},
-        {"a\nb\nc\n", true, 6, 3},
-        {"\n\n", true, 2, 2},
-        {"a,\"b\nc\"\n", true, 8, 1},
-        {"a,\"b\nc\"\nd", true, 8, 1},
-        {"a,\"b\nc", true, 0, 0},
-        {"x\na,\"b\nc", true, 2, 1},
-        {"\"a\"\"\nb\"\nc\n", true, 10, 2},
-        {"\"\"\n\"\n\"\n", true, 7, 2},
-        {"{\"a\":\"\\\"\"}\n{\n", false, 13, 2},
-        {"a,\"b\nc", false, 5, 1},
+        {"", true, 0, 0, 0},
+        {"a,b", true, 0, 0, 0},
+        {"a,b\n", true, 4, 4, 1},
+        {"a,b\nc", true, 4, 4, 1},
+        {"a\nb\nc\n", true, 6, 2, 3},
+        {"\n\n", true, 2, 1, 2},
+        {"a,\"b\nc\"\n", true, 8, 8, 1},
+        {"a,\"b\nc\"\nd", true, 8, 8, 1},
+        {"a,\"b\nc", true, 0, 0, 0},
+        {"x\na,\"b\nc", true, 2, 2, 1},
+        {"\"a\"\"\nb\"\nc\n", true, 10, 8, 2},
+        {"\"\"\n\"\n\"\n", true, 7, 3, 2},
+        {"{\"a\":\"\\\"\"}\n{\n", false, 13, 11, 2},
+        {"a,\"b\nc", false, 5, 5, 1},
     };
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct bytes text = bytes_of(rows[i].rows);
         assert_row(text_rows_end(text, rows[i].quoted) == rows[i].end, rows[i].rows);
+        assert_row(text_first_row_end(text, rows[i].quoted) == rows[i].first, rows[i].rows);
         assert_row(text_rows_count(text, rows[i].quoted) == rows[i].count, rows[i].rows);
     }
 }

@@ -51,6 +51,11 @@ static void other_texts_are_no_addresses(void **state)
         {"h:-1", "is no port", 2},
         {"h: 80", "is no port", 2},
         {"::1:80", "needs brackets", 0},
+        {"/run/x", "needs \"unix:\" before it", 0},
+        {"./x:y", "needs \"unix:\" before it", 0},
+        {"Unix:/run/x", "needs \"unix:\" before it", 5},
+        {"tcp://h:80", "no URL", 0},
+        {".h", "has no port", 0},
         {"[::g]:80", "is no IPv6 address", 0},
         {"[]:80", "is no IPv6 address", 0},
         {"[:80", "is no IPv6 address", 0},
@@ -73,6 +78,61 @@ static void other_texts_are_no_addresses(void **state)
         assert_int_equal(fault.offset, rows[i].offset);
         mem_free(fault.message);
     }
+}
+
+static void hosts_are_the_same_in_any_spelling(void **state)
+{
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } rows[] = {
+        {"127.0.0.1", "127.0.0.1", true},
+        {"127.0.0.1", "127.0.0.2", false},
+        {"::1", "0:0::1", true},
+        {"::ffff:10.0.0.1", "10.0.0.1", true},
+        {"Example.org", "example.ORG", true},
+        {"example.org", "example.com", false},
+        {"fe80::1%eth0", "fe80::1%eth1", false},
+        {"fe80::1%eth0", "fe80::1%eth0", true},
+        {"localhost", "127.0.0.1", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        assert_row(hosts_same(rows[i].a, rows[i].b) == rows[i].same, rows[i].a);
+        assert_row(hosts_same(rows[i].b, rows[i].a) == rows[i].same, rows[i].a);
+    }
+}
+
+static void a_host_reaches_who_listens_on_this_machine(void **state)
+{
+    static const struct {
+        const char *host, *listening;
+        bool reaches;
+    } rows[] = {
+        {"127.0.0.1", "127.0.0.1", true},
+        {"127.0.0.1", "0.0.0.0", true},
+        {"127.0.0.9", "0.0.0.0", true},
+        {"127.0.0.1", "::", true},
+        {"::1", "::", true},
+        {"localhost", "127.0.0.1", true},
+        {"LOCALHOST", "::1", true},
+        {"localhost", "localhost", true},
+        {"0.0.0.0", "127.0.0.1", true},
+        {"127.0.0.1", "localhost", true},
+        {"127.0.0.1", "127.0.0.2", false},
+        {"::1", "127.0.0.1", false},
+        {"192.0.2.7", "0.0.0.0", false}, /* of whom, only the machine knows */
+        {"192.0.2.7", "192.0.2.7", true},
+        {"192.0.2.7", "127.0.0.1", false},
+        {"collector", "0.0.0.0", false},
+        {"collector", "collector", true},
+        {"localhost", "192.0.2.7", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        assert_row(host_reaches(rows[i].host, rows[i].listening) == rows[i].reaches, rows[i].host);
 }
 
 static void networks_are_written_as_they_would_be_read(void **state)
@@ -206,6 +266,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(host_and_port_are_parted),
         cmocka_unit_test(other_texts_are_no_addresses),
+        cmocka_unit_test(hosts_are_the_same_in_any_spelling),
+        cmocka_unit_test(a_host_reaches_who_listens_on_this_machine),
         cmocka_unit_test(networks_are_written_as_they_would_be_read),
         cmocka_unit_test(ipv4_networks_are_kept_as_ipv6),
         cmocka_unit_test(other_texts_are_no_networks),

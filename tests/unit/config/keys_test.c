@@ -5,6 +5,7 @@
 #include "unit.h"
 
 #include "base/mem.h"
+#include "codec/decoder.h"
 #include "config/keys.h"
 #include "config/scalar.h"
 #include "core/plan.h"
@@ -96,7 +97,7 @@ static void unknown_names_get_a_hint(void **state)
         {SECTION_LEFT, "size", "; it belongs to [join]"},
         {SECTION_JOIN, "listen",
          "; it belongs to [left], [right], [output], [late], [rejects], [http]"},
-        {SECTION_HTTP, "zzz", " (keys: listen, allow)"},
+        {SECTION_HTTP, "zzz", " (keys: listen, mode, allow)"},
         {SECTION_PROCESS, "x", " (keys: threads, hash_seed)"},
         {SECTION_STATE, "a_name_that_is_much_too_long_for_a_typing_mistake",
          " (keys: memory, directory, sync)"},
@@ -135,6 +136,7 @@ static void unknown_sections_get_a_hint(void **state)
 
 static void what_was_chosen_decides_which_keys_are_used(void **state)
 {
+#define PORTS "listen = HOST:PORT or systemd:NAME"
     struct choice c = {.match = USE_MATCH(MATCH_TUMBLING), .time = USE_TIME(TIME_PROCESSING)};
     static const struct {
         enum section section;
@@ -142,14 +144,42 @@ static void what_was_chosen_decides_which_keys_are_used(void **state)
         unsigned endpoint, format;
     } rows[] = {
         {SECTION_LEFT, "allow", "", USE_TCP, USE_CSV},
+        {SECTION_LEFT, "allow", "", USE_SYSTEMD, USE_CSV},
         {SECTION_LEFT, "allow", "", 0, USE_CSV}, /* not known: no follow-up message */
-        {SECTION_LEFT, "allow", "not used with file (only with listen)", USE_FILE, USE_CSV},
-        {SECTION_LEFT, "keepalive", "not used with file = - (only with listen, connect)",
-         USE_STANDARD, USE_CSV},
-        {SECTION_LEFT, "allow", "not used with connect (only with listen)", USE_CONNECT, USE_CSV},
+        {SECTION_LEFT, "allow", "not used with file (only with " PORTS ")", USE_FILE, USE_CSV},
+        {SECTION_LEFT, "allow", "not used with listen = unix:PATH (only with " PORTS ")", USE_UNIX,
+         USE_CSV},
+        {SECTION_HTTP, "allow", "not used with listen = unix:PATH (only with " PORTS ")", USE_UNIX,
+         0},
+        {SECTION_LEFT, "allow", "not used with connect = HOST:PORT (only with " PORTS ")",
+         USE_CONNECT_TCP, USE_CSV},
+        {SECTION_LEFT, "keepalive",
+         "not used with file = - (only with " PORTS ", connect = HOST:PORT)", USE_STANDARD,
+         USE_CSV},
+        {SECTION_LEFT, "keepalive", "", USE_CONNECT_TCP, USE_CSV},
+        {SECTION_LEFT, "keepalive",
+         "not used with connect = unix:PATH (only with " PORTS ", connect = HOST:PORT)",
+         USE_CONNECT_UNIX, USE_CSV},
+        {SECTION_LEFT, "max_connections", "", USE_UNIX, USE_CSV},
+        {SECTION_LEFT, "max_connections", "not used with connect = unix:PATH (only with listen)",
+         USE_CONNECT_UNIX, USE_CSV},
+        {SECTION_OUTPUT, "dead_after", "", USE_CONNECT_UNIX, USE_CSV},
+        {SECTION_OUTPUT, "dead_after", "", USE_UNIX, USE_CSV},
+        {SECTION_OUTPUT, "buffer", "", USE_CONNECT_TCP, USE_CSV},
+        {SECTION_OUTPUT, "buffer", "not used with file (only with listen, connect)", USE_FILE,
+         USE_CSV},
+        {SECTION_OUTPUT, "absent", "not used with connect = HOST:PORT (only with listen)",
+         USE_CONNECT_TCP, USE_CSV},
+        {SECTION_OUTPUT, "slow", "", USE_SYSTEMD, USE_CSV},
         {SECTION_OUTPUT, "mode",
          "not used with listen = HOST:PORT (only with listen = unix:PATH, file)", USE_TCP, USE_CSV},
         {SECTION_OUTPUT, "mode", "", USE_UNIX, USE_CSV},
+        {SECTION_OUTPUT, "mode", "", USE_FILE, USE_CSV},
+        {SECTION_LEFT, "mode", "not used with file (only with listen = unix:PATH)", USE_FILE,
+         USE_CSV},
+        {SECTION_HTTP, "mode", "", USE_UNIX, 0},
+        {SECTION_HTTP, "mode", "not used with listen = systemd:NAME (only with listen = unix:PATH)",
+         USE_SYSTEMD, 0},
         {SECTION_OUTPUT, "header", "not used with format = json (only with format = csv)", USE_TCP,
          USE_JSON},
         {SECTION_LEFT, "delay", "not used with time = processing (only with time = event)", USE_TCP,
@@ -174,6 +204,25 @@ static void what_was_chosen_decides_which_keys_are_used(void **state)
         assert_int_equal(key_used(k, rows[i].section, &c), rows[i].reason[0] == '\0');
         buf_done(&reason);
     }
+}
+
+/* Lines cannot go on where each is a message of its own. */
+static void an_envelope_has_no_lines_that_go_on(void **state)
+{
+    const struct key *k = key_find(SECTION_LEFT, BYTES_LIT("multiline"));
+    struct choice c = {.formats = {[SECTION_LEFT] = USE_CSV}};
+    struct buf reason = BUF_EMPTY;
+
+    (void)state;
+    assert_true(key_used(k, SECTION_LEFT, &c)); /* a word that is not known is told once */
+    c.envelopes[SECTION_LEFT] = USE_ENVELOPE(ENVELOPE_NONE);
+    assert_true(key_used(k, SECTION_LEFT, &c));
+    c.envelopes[SECTION_LEFT] = USE_ENVELOPE(ENVELOPE_SYSLOG);
+    assert_false(key_used(k, SECTION_LEFT, &c));
+    key_unused_reason(k, SECTION_LEFT, &c, &reason);
+    assert_string_equal(buf_text(&reason),
+                        "not used with envelope = syslog (only with envelope = none)");
+    buf_done(&reason);
 }
 
 /* What is needed is asked for only where it is plain that it is needed. */
@@ -224,6 +273,7 @@ int main(void)
         cmocka_unit_test(unknown_names_get_a_hint),
         cmocka_unit_test(unknown_sections_get_a_hint),
         cmocka_unit_test(what_was_chosen_decides_which_keys_are_used),
+        cmocka_unit_test(an_envelope_has_no_lines_that_go_on),
         cmocka_unit_test(what_was_chosen_says_why_a_key_is_needed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,6 +59,12 @@ static void values_are_written_as_they_would_be_read(void **state)
         {SECTION_JOIN, "type", "anti", NULL},
         {SECTION_JOIN, "match", "tumbling", NULL},
         {SECTION_LEFT, "framing", "line", NULL},
+        {SECTION_LEFT, "framing", "octet", NULL},
+        {SECTION_RIGHT, "framing", "auto", NULL},
+        {SECTION_LEFT, "envelope", "none", NULL},
+        {SECTION_RIGHT, "envelope", "syslog", NULL},
+        {SECTION_LEFT, "mode", "600", "0600"},
+        {SECTION_HTTP, "mode", "0666", NULL},
         {SECTION_PROCESS, "threads", "auto", NULL},
         {SECTION_PROCESS, "threads", "1", NULL},
         {SECTION_PROCESS, "threads", "2", NULL},
@@ -147,10 +153,6 @@ static void wrong_values_are_told_with_what_is_allowed(void **state)
     } rows[] = {
         {SECTION_JOIN, "type", "outer",
          "0: \"outer\" is not known here (write inner, left, right, full, semi or anti)"},
-        {SECTION_JOIN, "type", "Inner",
-         "0: \"Inner\" is not known here (write inner, left, right, full, semi or anti)"},
-        {SECTION_JOIN, "time", "Event",
-         "0: \"Event\" is not known here (write processing or event)"},
         {SECTION_JOIN, "gap", "0s", "0: 0s is out of range (1ms to 36500d)"},
         {SECTION_JOIN, "grace", "-1ms", "0: -1ms is out of range (0s to 36500d)"},
         {SECTION_JOIN, "lower", "off",
@@ -213,6 +215,34 @@ static void wrong_values_are_told_with_what_is_allowed(void **state)
     }
 }
 
+static void a_slip_in_a_word_is_seen_through(void **state)
+{
+    static const struct {
+        enum section section;
+        const char *key, *text, *message;
+    } rows[] = {
+        {SECTION_JOIN, "match", "tumblng",
+         "0: \"tumblng\" is not known here; did you mean \"tumbling\"? (write tumbling, sliding, "
+         "session, interval, latest, lookup or batch)"},
+        {SECTION_LEFT, "framing", "octets",
+         "0: \"octets\" is not known here; did you mean \"octet\"? (write line, octet or auto)"},
+        {SECTION_JOIN, "type", "Inner",
+         "0: \"Inner\" is not known here; did you mean \"inner\"? (write inner, left, right, full, "
+         "semi or anti)"},
+        {SECTION_JOIN, "time", "Event",
+         "0: \"Event\" is not known here; did you mean \"event\"? (write processing or event)"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct buf said = BUF_EMPTY;
+        bool ok = read_and_write(rows[i].section, rows[i].key, bytes_of(rows[i].text), &said);
+        assert_string_equal(buf_text(&said), rows[i].message);
+        assert_false(ok);
+        buf_done(&said);
+    }
+}
+
 static void quoted_texts_read_as_they_were(void **state)
 {
     static const char *const rows[] = {"",       "a",  " a",    "a ",    "a ;b",
@@ -238,6 +268,7 @@ int main(void)
         cmocka_unit_test(values_are_written_as_they_would_be_read),
         cmocka_unit_test(durations_are_written_as_they_would_be_read),
         cmocka_unit_test(wrong_values_are_told_with_what_is_allowed),
+        cmocka_unit_test(a_slip_in_a_word_is_seen_through),
         cmocka_unit_test(quoted_texts_read_as_they_were),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,6 +34,8 @@ static void every_reason_has_its_word(void **state)
         {REJECT_UTF8, "utf8"},
         {REJECT_DUPLICATE, "duplicate"},
         {REJECT_PATH, "path"},
+        {REJECT_FRAMING, "framing"},
+        {REJECT_ENVELOPE, "envelope"},
     };
 
     (void)state;

@@ -43,7 +43,7 @@ static uint32_t dice(struct heap_fixture *f, uint32_t sides)
 static void assert_bytes(const struct heap_fixture *f)
 {
     assert_int_equal(due_heap_bytes(&f->heap),
-                     slab_used(f->pool) + f->heap.page_capacity * sizeof(void *));
+                     slab_used(f->pool) + f->heap.pages.capacity * sizeof(void *));
 }
 
 static void add(struct heap_fixture *f, int64_t instant, uint32_t tie)

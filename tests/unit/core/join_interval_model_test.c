@@ -167,6 +167,7 @@ struct both {
     struct model model;
     struct interval_fixture *f;
     uint64_t seed;
+    int64_t unit; /* of all times, in milliseconds */
 };
 
 static void random_pulling(struct both *b)
@@ -212,7 +213,8 @@ static struct model_record random_record(struct both *b, int64_t time, uint32_t 
     if (!model_pads(&b->model, side) && key == 0)
         key = 1; /* the engine keeps them */
     return (struct model_record){
-        .t = p->time == TIME_EVENT ? time + 5 - (int64_t)dice(&b->seed, disorder) : time,
+        .t =
+            p->time == TIME_EVENT ? time + b->unit * (5 - (int64_t)dice(&b->seed, disorder)) : time,
         .side = side,
         .key = key,
         .id = (int)b->model.count + 1,
@@ -241,26 +243,35 @@ static void assert_same(struct both *b, uint64_t seed)
     assert_sound(b->f);
 }
 
-static struct plan *random_plan(uint64_t *seed, int on)
+/* Most milliseconds; some so long that 32 bits of them are a few, or less than one. */
+static int64_t random_unit(uint64_t *seed)
 {
-    int64_t lower = (int64_t)dice(seed, 41) - 20;
+    static const int64_t units[] = {
+        1, 1, 1, INT64_C(1) << 26, INT64_C(1) << 31, (INT64_C(1) << 32) + 1};
+
+    return units[dice(seed, COUNT_OF(units))];
+}
+
+static struct plan *random_plan(uint64_t *seed, int on, int64_t unit)
+{
+    int64_t lower = unit * ((int64_t)dice(seed, 41) - 20);
 
     return INTERVAL_PLAN(.time = dice(seed, 3) == 0 ? TIME_PROCESSING : TIME_EVENT,
                          .type = (enum join_type)dice(seed, JOIN_TYPES), .lower_ms = lower,
-                         .upper_ms = lower + dice(seed, 30),
-                         .grace_ms = dice(seed, 2) * dice(seed, 20), .on = conditions[on]);
+                         .upper_ms = lower + unit * dice(seed, 30),
+                         .grace_ms = unit * dice(seed, 2) * dice(seed, 20), .on = conditions[on]);
 }
 
 static void run_both(struct both *b, uint64_t seed)
 {
     uint32_t keys = 1 + dice(&b->seed, 4), disorder = 6 + dice(&b->seed, 60);
-    int64_t time = (int64_t)dice(&b->seed, 100) - 50;
+    int64_t time = b->unit * ((int64_t)dice(&b->seed, 100) - 50);
 
     for (int i = 0; i < STEPS; i++) {
         random_pulling(b);
-        time += dice(&b->seed, 4);
+        time += b->unit * dice(&b->seed, 4);
         if (dice(&b->seed, 100) == 0)
-            time += 100;
+            time += b->unit * 100;
         if (b->model.plan->time == TIME_PROCESSING || dice(&b->seed, 2) == 0)
             both_advance(b, time);
         if (dice(&b->seed, 5) > 0)
@@ -281,11 +292,12 @@ static void run_both(struct both *b, uint64_t seed)
 static void rows_and_fates_are_those_of_the_model(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 600; seed++) {
+    for (uint64_t seed = 1; seed <= 1000; seed++) {
         struct both *b = mem_alloc_zeroed(1, sizeof(*b));
         b->seed = seed << 32;
         b->model.on = (int)dice(&b->seed, COUNT_OF(conditions));
-        b->f = open_interval(random_plan(&b->seed, b->model.on));
+        b->unit = random_unit(&b->seed);
+        b->f = open_interval(random_plan(&b->seed, b->model.on, b->unit));
         b->model.plan = b->f->plan;
         b->model.time = INT64_MIN;
         buf_init(&b->model.told);

@@ -69,7 +69,7 @@ static inline uint64_t state_by_hand(const struct session_fixture *f)
     return slab_used(f->pool) + slots_bytes(&j->records[SIDE_LEFT].chunks) +
            slots_bytes(&j->records[SIDE_RIGHT].chunks) + slots_bytes(&j->pool.blocks) +
            slots_bytes(&j->keys.pieces) + j->keys.segment_capacity * sizeof(*j->keys.segments) +
-           (j->open.capacity + j->due.capacity) * sizeof(struct session_queued);
+           (j->open.heap.capacity + j->due.heap.capacity) * sizeof(void *);
 }
 
 static inline void assert_sound(const struct session_fixture *f)

@@ -66,6 +66,13 @@ static void times_of_every_type_are_milliseconds_cut_towards_the_past(void **sta
         {"timestamp_s", "-1.0010", -1001},
         {"timestamp_s", "4102444800.001", 4102444800001},
         {"timestamp_ms", "1234", 1234},
+        {"timestamp_ms", "1700000000123", 1700000000123},
+        {"timestamp_ms", "9876543210987", 9876543210987},
+        {"timestamp_ms", "9999999999999", 9999999999999},
+        {"timestamp_ms", "1000000000000", 1000000000000},
+        {"timestamp_ms", "-170000000012", -170000000012},
+        {"timestamp_ms", "999999999999", 999999999999},
+        {"timestamp_ms", "10000000000000", 10000000000000},
         {"timestamp_ms", "-1", -1},
         {"timestamp_us", "1999", 1},
         {"timestamp_us", "-1", -1},
@@ -254,6 +261,34 @@ static void plain_rows_are_gathered_up_to_the_first_that_is_not(void **state)
     close_judge(f);
 }
 
+static void hashes_that_were_noted_are_those_of_the_keys(void **state)
+{
+    static const char *const keys[] = {"a", NULL, "b", "c", "", "d"};
+    struct judge_fixture *f = open_judge(PLAN(.hash_seed = 5));
+    struct record_parts parts;
+    uint32_t hashes[8];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(keys); i++)
+        ADD(f, keys[i], "x", "true");
+    batch_reject(&f->batch, &f->batch.rows[2], REJECT_TYPE, "no");
+    assert_int_equal(judge_hash(&f->judge, SIDE_LEFT, &f->batch, 0, 5, hashes), 3);
+    assert_int_equal(f->batch.hashed, 5);
+    assert_int_equal(hashes[1], hash_bytes("c", 1, 5) >> 32);
+    for (size_t i = 0; i < COUNT_OF(keys); i++) {
+        if (keys[i] == NULL || i == 2)
+            continue;
+        f->row = &f->batch.rows[i];
+        assert_int_equal(verdict_of(f, &parts), VERDICT_HOLD);
+        assert_int_equal(parts.hash, hash_bytes(keys[i], strlen(keys[i]), 5) >> 32);
+    }
+    assert_int_equal(judge_hash(&f->judge, SIDE_LEFT, &f->batch, 5, 8, hashes), 1);
+    assert_int_equal(hashes[0], hash_bytes("d", 1, 5) >> 32);
+    batch_clear(&f->batch);
+    assert_int_equal(f->batch.hashed, 0);
+    close_judge(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -266,6 +301,7 @@ int main(void)
         cmocka_unit_test(parts_of_a_key_stay_apart),
         cmocka_unit_test(keys_compared_as_doubles_are_equal_bytes),
         cmocka_unit_test(records_carry_their_time_as_their_join_needs_it),
+        cmocka_unit_test(hashes_that_were_noted_are_those_of_the_keys),
         cmocka_unit_test(plain_rows_are_gathered_up_to_the_first_that_is_not),
     };
 

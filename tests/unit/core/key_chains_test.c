@@ -187,12 +187,45 @@ static void anything_may_happen_in_any_order(void **state)
     }
 }
 
+/* Some are expected to go, as they came; others go between them. */
+static void what_is_expected_goes_like_any_other(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct chains_fixture *f = open_chains();
+        enum side side = seed % 2;
+        uint32_t refs[CHAINS_EXPECTED], keys[CHAINS_EXPECTED];
+        f->seed = seed << 32;
+        for (int i = 0; i < 600; i++)
+            add(f, dice(f, KEYS), (enum side)dice(f, 2));
+        for (uint32_t i = 0; i < CHAINS_EXPECTED; i++) { /* the first two of eight keys */
+            keys[i] = i % (CHAINS_EXPECTED / 2);
+            if (f->counts[keys[i]][side] < 3)
+                add(f, keys[i], side);
+        }
+        for (uint32_t i = 0; i < CHAINS_EXPECTED; i++)
+            refs[i] = f->refs[keys[i]][side][i / (CHAINS_EXPECTED / 2)];
+        key_chains_expect(&f->chains, side, refs, CHAINS_EXPECTED);
+        for (uint32_t i = 0; i < CHAINS_EXPECTED; i++) {
+            uint32_t other = CHAINS_EXPECTED / 2 + dice(f, KEYS - CHAINS_EXPECTED / 2);
+            if (f->counts[other][side] > 0 && dice(f, 2) == 0)
+                take(f, other, side, 0);
+            assert_true(key_chains_expects(&f->chains, side, refs[i]));
+            take(f, keys[i], side, 0);
+            assert_sound(f);
+        }
+        assert_false(key_chains_expects(&f->chains, side, refs[0]));
+        close_chains(f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_of_a_key_are_chained_in_order_of_arrival),
         cmocka_unit_test(any_record_of_a_chain_may_be_taken_out),
         cmocka_unit_test(an_entry_goes_with_its_last_record_of_either_side),
+        cmocka_unit_test(what_is_expected_goes_like_any_other),
         cmocka_unit_test(anything_may_happen_in_any_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

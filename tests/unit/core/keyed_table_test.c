@@ -351,6 +351,65 @@ static void hashes_are_the_upper_half_of_the_seeded_hash(void **state)
         assert_int_equal(keyed_hash(BYTES_LIT("k1"), seed), hash_bytes("k1", 2, seed) >> 32);
 }
 
+/* A hint sets what a look-up finds, or nothing; never another key's entry by its hash. */
+static void assert_fetched(const struct table_fixture *f, uint64_t from)
+{
+    uint32_t hashes[64], numbers[64], unset = 0;
+
+    for (uint32_t i = 0; i < 64; i++)
+        hashes[i] = hash_of(f, from + i);
+    assert_true(keyed_table_fetch(&f->table, hashes, 64, numbers));
+    for (uint32_t i = 0; i < 64; i++) {
+        if (numbers[i] == KEYED_NONE)
+            unset += f->numbers[from + i] != KEYED_NONE;
+        else
+            assert_int_equal(numbers[i], keyed_table_first(&f->table, hashes[i]));
+    }
+    assert_true(unset < 16); /* the fourth entry of a bucket, or one behind it */
+}
+
+static void what_is_fetched_is_what_is_found(void **state)
+{
+    struct table_fixture *f = open_table();
+    uint32_t hash = 0, number;
+
+    (void)state;
+    add(f, 0);
+    assert_false(keyed_table_fetch(&f->table, &hash, 1, &number)); /* it is small */
+    for (uint64_t key = 1; key < KEYS; key += 1 + (key < KEYS / 2))
+        add(f, key);
+    for (uint64_t from = 0; from + 64 <= KEYS; from += 64)
+        assert_fetched(f, from);
+    assert_true(keyed_table_fetch(&f->table, &hash, 0, &number));
+    for (uint64_t key = KEYS / 2 + 1; key < KEYS; key++)
+        if (f->numbers[key] != KEYED_NONE)
+            take(f, key);
+    assert_sound(f);
+    close_table(f);
+}
+
+static void entries_of_one_hash_come_one_after_the_other(void **state)
+{
+    struct table_fixture *f = open_table();
+
+    (void)state;
+    f->hash_bits = 5;
+    assert_int_equal(keyed_table_first(&f->table, 0), KEYED_NONE);
+    for (uint64_t key = 0; key < 2000; key++)
+        add(f, key);
+    for (uint32_t hash = 0; hash < 32; hash++) {
+        uint32_t found = 0, there = 0;
+        for (uint64_t key = 0; key < 2000; key++)
+            there += hash_of(f, key) == hash;
+        for (uint32_t n = keyed_table_first(&f->table, hash); n != KEYED_NONE;
+             n = keyed_table_again(&f->table, n), found++)
+            assert_int_equal(
+                hash_of(f, ((const struct counted *)keyed_table_entry(&f->table, n))->key), hash);
+        assert_int_equal(found, there);
+    }
+    close_table(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -365,6 +424,8 @@ int main(void)
         cmocka_unit_test(the_entry_at_hand_may_be_removed),
         cmocka_unit_test(anything_may_happen_in_any_order),
         cmocka_unit_test(order_does_not_depend_on_addresses),
+        cmocka_unit_test(what_is_fetched_is_what_is_found),
+        cmocka_unit_test(entries_of_one_hash_come_one_after_the_other),
         cmocka_unit_test(hashes_are_the_upper_half_of_the_seeded_hash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
