@@ -229,6 +229,33 @@ void slab_give(struct slab_pool *p, void *piece, size_t size)
     mem_free(piece);
 }
 
+/* Stands at the start of a piece on a pile. */
+struct slab_spent {
+    struct slab_spent *next;
+    size_t size;
+};
+
+_Static_assert(sizeof(struct slab_spent) <= SLAB_CHUNK_MIN, "it fits into any piece");
+
+void slab_pile_put(struct slab_pile *pile, void *piece, size_t size)
+{
+    struct slab_spent *s = piece;
+
+    *s = (struct slab_spent){pile->first, size};
+    pile->first = s;
+}
+
+void slab_give_pile(struct slab_pool *p, struct slab_pile *pile)
+{
+    struct slab_spent *next;
+
+    for (struct slab_spent *s = pile->first; s != NULL; s = next) {
+        next = s->next;
+        slab_give(p, s, s->size);
+    }
+    pile->first = NULL;
+}
+
 size_t slab_used(const struct slab_pool *p)
 {
     return p->used;

@@ -545,7 +545,8 @@ const struct key keys[] = {
      .preset = "auto",
      .words = thread_words,
      AT_CONFIG(threads),
-     .help = "How many threads do the work."},
+     .help = "How many threads do the work. A second one fires windows and formats results; it "
+             "is of use to tumbling windows without grace. auto: 2 where there are two cores."},
     {.name = "hash_seed",
      .sections = IN(PROCESS),
      .type = KEY_SEED,

@@ -66,6 +66,6 @@ const struct key_word slow_words[] = {
 const struct key_word thread_words[] = {
     {"auto", 0, false},
     {"1", 1, false},
-    {"2", 2, true},
+    {"2", 2, false},
     {NULL, 0, false},
 };

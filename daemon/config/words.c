@@ -441,9 +441,27 @@ static void write_time(const struct config *c, struct buf *to)
     buf_done(&text);
 }
 
+/* Whether there are two cores is not known here. */
+static void write_threads(const struct config *c, struct buf *to)
+{
+    struct buf text = BUF_EMPTY;
+
+    buf_append_text(&text, "threads: ");
+    if (c->threads != 1 && plan_detaches(c->plan))
+        buf_printf(&text, "two%s: the second one joins windows that are over, and makes their rows",
+                   c->threads == 0 ? ", where there are two cores" : "");
+    else
+        buf_append_text(&text, "one");
+    if (c->threads == 2 && !plan_detaches(c->plan))
+        buf_append_text(&text, ": a second one is of use to tumbling windows without grace only");
+    words_end(&text, to);
+    buf_done(&text);
+}
+
 void config_words(const struct config *c, struct buf *to)
 {
     write_join(c, to);
     write_time(c, to);
     words_of_ends(c, to);
+    write_threads(c, to);
 }

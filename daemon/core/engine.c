@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "core/engine_inner.h"
+#include "core/firing.h"
+#include "core/results.h"
 
 /* So many records are hashed, then stored: what storing touches is fetched meanwhile. */
 #define PLAIN_GROUP 16
@@ -475,39 +477,33 @@ bool engine_idle_is_due(const struct engine *e, struct mono_time now)
 
 /* --- out --- */
 
-/* A pair comes once for each window that holds both. In the first one its later record is
- * in its own first. */
-static inline bool is_first_meeting(const struct plan *plan, const struct result *r)
-{
-    int64_t left = r->time[SIDE_LEFT], right = r->time[SIDE_RIGHT];
-
-    return (left > right ? left : right) >= r->window_end - plan->slide_ms;
-}
-
-static inline void note_lag(struct lag *lag, const struct plan *plan, const struct result *r)
-{
-    int64_t lag_ms = r->time[SIDE_RIGHT] - r->time[SIDE_LEFT];
-
-    lag_add_row(lag, lag_ms);
-    if (plan->match != MATCH_SLIDING || is_first_meeting(plan, r))
-        lag_add_pair(lag, lag_ms);
-}
-
 size_t engine_pull(struct engine *e, struct result *ret, size_t max, int64_t *fuel)
 {
     size_t n = e->operator->pull(e->self, ret, max, fuel);
 
-    for (size_t i = 0; i < n; i++) {
-        if (ret[i].kind == RESULT_FAILED) {
-            e->books.results_rejected++;
-            continue;
-        }
-        e->books.results[ret[i].kind]++;
-        if (ret[i].kind == RESULT_PAIR && e->notes_lags)
-            note_lag(&e->lag, e->plan, &ret[i]);
-    }
+    results_count(&e->books, e->notes_lags ? &e->lag : NULL, e->plan, ret, n);
     look_for_room(e);
     return n;
+}
+
+void engine_leave(struct engine *e, uint64_t bytes)
+{
+    assert(plan_detaches(e->plan));
+    e->operator->leave(e->self, bytes);
+}
+
+struct firing *engine_detach(struct engine *e, uint64_t least_bytes)
+{
+    return plan_detaches(e->plan) ? e->operator->detach(e->self, least_bytes) : NULL;
+}
+
+void engine_settle(struct engine *e, struct firing_news *news)
+{
+    books_add_fired(&e->books, &news->books);
+    news->books = (struct books){0};
+    lag_move(&e->lag, &news->lag, NEAR_MISS_WINDOWS * e->plan->size_ms);
+    e->operator->settle(e->self, news);
+    look_for_room(e);
 }
 
 bool engine_has_work(const struct engine *e)
@@ -529,8 +525,7 @@ struct mono_time engine_wake(const struct engine *e)
 
 void engine_reject_result(struct engine *e, const struct result *r)
 {
-    e->books.results[r->kind]--;
-    e->books.results_rejected++;
+    results_reject(&e->books, r);
 }
 
 /* --- what it knows --- */

@@ -21,6 +21,7 @@ static void *join_window_create(const struct operator_context *c)
 
     j->context = *c;
     j->early = c->plan->time == TIME_EVENT ? 1 : 0;
+    j->left_bytes = UINT64_MAX;
     j->reached = STREAM_TIME_MIN;
     window_age_init(&j->open, INT64_MIN, INT64_MIN);
     window_walk_init(&j->walk, c->plan, c->books, c->pool, keep);
@@ -41,6 +42,7 @@ static void join_window_destroy(void *self)
         mem_free(a);
     }
     window_age_done(&j->open, j->context.pool);
+    firings_done(&j->out, j->context.pool);
     window_walk_done(&j->walk);
     late_probe_done(&j->probe);
     near_miss_done(&j->near_miss);
@@ -78,6 +80,8 @@ static bool join_window_has_work(const void *self)
 {
     const struct join_window *j = self;
 
+    if (firings_any(&j->out)) /* the walk is another's */
+        return true;
     return j->walk.under_way || j->probe.under_way || j->flushed != NULL ||
            j->open.lone.given > 0 || window_age_has_spent(&j->open) ||
            window_age_turn(&j->open, j->context.plan, fires_to(j, &j->open)).work != WORK_NONE;
@@ -97,8 +101,9 @@ static struct stream_time join_window_due(const void *self)
 static uint64_t join_window_state_bytes(const void *self)
 {
     const struct join_window *j = self;
-    uint64_t bytes = j->bytes + window_age_bytes(&j->open) + window_walk_bytes(&j->walk) +
-                     late_probe_bytes(&j->probe) + j->near_miss.bytes;
+    uint64_t bytes = j->bytes + window_age_bytes(&j->open) + late_probe_bytes(&j->probe) +
+                     (firings_any(&j->out) ? firings_bytes(&j->out)
+                                           : window_walk_bytes(&j->walk) + j->near_miss.bytes);
 
     for (const struct window_age *a = j->flushed; a != NULL; a = a->next)
         bytes += sizeof(*a) + window_age_bytes(a);
@@ -122,6 +127,15 @@ static void account(struct join_window *j, struct size before, struct size now)
         j->chunks[s] += now.chunks[s] - before.chunks[s];
 }
 
+/* How a new pane is parted: as the window before it has come to be, walked yet or not. For
+ * results within a window come in an order that depends on it, and must not on when they are
+ * pulled. */
+static unsigned bits_of_next(const struct join_window *j, const struct pane *last)
+{
+    bool whole = last != NULL && last->last_end > j->open.fired && pane_is_window(j->context.plan);
+    return whole ? window_walk_bits_like(last) : j->bits;
+}
+
 /* Time mostly stays within the pane that is open last. */
 static struct pane *pane_of(struct join_window *j, int64_t t)
 {
@@ -131,7 +145,7 @@ static struct pane *pane_of(struct join_window *j, int64_t t)
 
     if (p != NULL && t >= p->start && t < p->end)
         return p;
-    p = pane_list_open(l, j->context.plan, t, j->bits);
+    p = pane_list_open(l, j->context.plan, t, bits_of_next(j, p));
     if (l->count > count)
         account(j, (struct size){0}, size_of(p));
     return p;
@@ -159,7 +173,7 @@ static bool holds_nothing(const struct join_window *j)
 {
     const struct window_age *a = &j->open;
 
-    return j->flushed == NULL && a->lone.count == 0 &&
+    return j->flushed == NULL && !firings_any(&j->out) && a->lone.count == 0 &&
            (a->panes.count == 0 ||
             (a->panes.count == 1 && pane_is_empty(pane_list_at(&a->panes, 0))));
 }
@@ -474,11 +488,59 @@ static void age_drop(struct join_window *j)
     mem_free(a);
 }
 
+/* --- windows that another fires --- */
+
+/* This one is not for join_window_pull(). */
+static bool is_left(const struct join_window *j, const struct window_age *a,
+                    struct window_turn turn)
+{
+    return turn.work == WORK_FIRE && pane_bytes(pane_list_at(&a->panes, 0)) >= j->left_bytes;
+}
+
+static void join_window_leave(void *self, uint64_t bytes)
+{
+    struct join_window *j = self;
+
+    j->left_bytes = bytes;
+}
+
+static struct firing *join_window_detach(void *self, uint64_t least_bytes)
+{
+    struct join_window *j = self;
+    struct window_age *a;
+    struct window_turn turn;
+    struct pane *p;
+
+    if (!firings_any(&j->out) && j->walk.under_way)
+        return NULL;
+    while ((a = oldest(j)) != &j->open && window_age_is_empty(a))
+        age_drop(j);
+    turn = window_age_turn(a, j->context.plan, fires_to(j, a));
+    if (turn.work != WORK_FIRE || window_age_has_spent(a) ||
+        pane_bytes(pane_list_at(&a->panes, 0)) < least_bytes)
+        return NULL;
+    a->fired = a->closed = turn.end;
+    p = pane_list_at(&a->panes, 0);
+    assert(p->last_end == turn.end);
+    account(j, size_of(p), (struct size){0});
+    j->bits = window_walk_bits_like(p);
+    return firings_add(&j->out, &j->walk, &j->near_miss, pane_list_take(&a->panes, 0));
+}
+
+static void join_window_settle(void *self, struct firing_news *news)
+{
+    struct join_window *j = self;
+
+    firings_settle(&j->out, j->context.pool, news);
+}
+
 static size_t join_window_pull(void *self, struct result *ret, size_t max, int64_t *fuel)
 {
     struct join_window *j = self;
     size_t n = 0;
 
+    if (firings_any(&j->out))
+        return 0;
     lone_give_back(&oldest(j)->lone);
     while (n == 0 && *fuel > 0) {
         struct window_age *a = oldest(j);
@@ -490,6 +552,8 @@ static size_t join_window_pull(void *self, struct result *ret, size_t max, int64
         } else if (window_age_has_spent(a)) {
             drop_closed(j, a, fuel);
         } else if ((turn = window_age_turn(a, j->context.plan, fires_to(j, a))).work != WORK_NONE) {
+            if (is_left(j, a, turn))
+                break;
             n = turn_begin(j, a, turn, ret, max, fuel);
         } else if (a != &j->open) {
             age_drop(j);
@@ -506,7 +570,7 @@ static size_t join_window_pull(void *self, struct result *ret, size_t max, int64
 static uint64_t join_window_held(const void *self, enum side side)
 {
     const struct join_window *j = self;
-    uint64_t held = window_age_held(&j->open, side);
+    uint64_t held = window_age_held(&j->open, side) + j->out.held[side];
 
     for (const struct window_age *a = j->flushed; a != NULL; a = a->next)
         held += window_age_held(a, side);
@@ -516,7 +580,7 @@ static uint64_t join_window_held(const void *self, enum side side)
 static uint64_t join_window_held_recount(const void *self, enum side side)
 {
     const struct join_window *j = self;
-    uint64_t held = window_age_recount(&j->open, side);
+    uint64_t held = window_age_recount(&j->open, side) + firings_recount(&j->out, side);
 
     for (const struct window_age *a = j->flushed; a != NULL; a = a->next)
         held += window_age_recount(a, side);
@@ -537,4 +601,7 @@ const struct operator operator_window = {
     .held = join_window_held,
     .held_recount = join_window_held_recount,
     .state_bytes = join_window_state_bytes,
+    .leave = join_window_leave,
+    .detach = join_window_detach,
+    .settle = join_window_settle,
 };

@@ -1,5 +1,7 @@
 #include "core/lag.h"
 
+#include <string.h>
+
 /* Each at least twice the one before: lag_add_row() relies on it. */
 const double lag_le_seconds[LAG_BUCKETS] = {
     0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 21600, 86400,
@@ -19,6 +21,23 @@ void lag_init(struct lag *l)
             first++;
         l->first_bucket[power] = first;
     }
+}
+
+static void move(uint64_t *to, uint64_t *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] += from[i];
+    memset(from, 0, n * sizeof(*from));
+}
+
+void lag_move(struct lag *to, struct lag *from, int64_t max_ms)
+{
+    size_t cells = (size_t)lag_cell((uint64_t)max_ms) + 1; /* of one sign */
+    size_t first = LAG_CELLS - cells;
+
+    move(to->cell + first, from->cell + first, 2 * cells);
+    move(to->bucket, from->bucket, LAG_BUCKETS + 1);
+    move(&to->sum_ms, &from->sum_ms, 1);
 }
 
 uint64_t lag_pairs(const struct lag *l)

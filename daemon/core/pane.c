@@ -52,7 +52,7 @@ static struct pane *pane_new(const struct plan *plan, int64_t t, unsigned bits)
     return p;
 }
 
-static void pane_free(struct pane *p, struct slab_pool *pool)
+void pane_free(struct pane *p, struct slab_pool *pool)
 {
     late_index_free(p->late);
     window_log_done(&p->side[SIDE_LEFT], pool);
@@ -160,9 +160,10 @@ struct pane *pane_list_open(struct pane_list *l, const struct plan *plan, int64_
     return l->panes[l->head + at] = pane_new(plan, t, bits);
 }
 
-void pane_list_drop(struct pane_list *l, struct slab_pool *pool, size_t i)
+struct pane *pane_list_take(struct pane_list *l, size_t i)
 {
-    pane_free(pane_list_at(l, i), pool);
+    struct pane *p = pane_list_at(l, i);
+
     l->count--;
     if (i == 0)
         l->head++;
@@ -171,4 +172,10 @@ void pane_list_drop(struct pane_list *l, struct slab_pool *pool, size_t i)
                 (l->count - i) * sizeof(struct pane *));
     if (l->count == 0)
         l->head = 0;
+    return p;
+}
+
+void pane_list_drop(struct pane_list *l, struct slab_pool *pool, size_t i)
+{
+    pane_free(pane_list_take(l, i), pool);
 }

@@ -59,6 +59,11 @@ bool plan_pads(const struct plan *p, enum side s)
     return false;
 }
 
+bool plan_detaches(const struct plan *p)
+{
+    return p->match == MATCH_TUMBLING && p->grace_ms == 0;
+}
+
 int64_t plan_window_start(const struct plan *p, int64_t t)
 {
     return t - floor_mod(t - p->offset_ms, p->slide_ms);

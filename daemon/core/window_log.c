@@ -20,14 +20,22 @@ void window_log_init(struct window_log *l, unsigned bits)
     };
 }
 
-static void part_done(struct window_log *l, struct log_part *p, struct slab_pool *pool)
+static void part_spend(struct window_log *l, struct log_part *p, struct slab_pile *pile)
 {
     for (uint32_t i = 0; i < p->count; i++)
-        slab_give(pool, p->chunks[i], p->chunks[i]->size);
+        slab_pile_put(pile, p->chunks[i], p->chunks[i]->size);
     mem_free(p->chunks);
     l->chunks -= p->count;
     l->bytes -= p->bytes + p->capacity * sizeof(*p->chunks);
     *p = (struct log_part){0};
+}
+
+static void part_done(struct window_log *l, struct log_part *p, struct slab_pool *pool)
+{
+    struct slab_pile pile = {NULL};
+
+    part_spend(l, p, &pile);
+    slab_give_pile(pool, &pile);
 }
 
 void window_log_done(struct window_log *l, struct slab_pool *pool)
@@ -155,9 +163,9 @@ void window_log_split(struct window_log *l, struct slab_pool *pool, unsigned bit
     *l = wider;
 }
 
-void window_log_drop_part(struct window_log *l, struct slab_pool *pool, uint32_t part)
+void window_log_drop_part(struct window_log *l, struct slab_pile *pile, uint32_t part)
 {
-    part_done(l, &l->parts[part], pool);
+    part_spend(l, &l->parts[part], pile);
 }
 
 bool window_log_drop_some(struct window_log *l, struct slab_pool *pool, int64_t *fuel)

@@ -432,6 +432,11 @@ static unsigned bits_for(uint64_t bytes)
     return bytes >= PART_MORE_BYTES ? WINDOW_LOG_BITS_MAX : bytes >= PART_BYTES ? PART_BITS : 0;
 }
 
+unsigned window_walk_bits_like(const struct pane *p)
+{
+    return bits_for(side_bytes_max(p));
+}
+
 static uint64_t window_bytes(const struct window_walk *w, uint64_t *ret_largest_pane)
 {
     uint64_t bytes = 0;
@@ -522,15 +527,24 @@ void window_walk_begin(struct window_walk *w, struct pane *const *panes, size_t 
     partition_begin(w);
 }
 
+static void drop_parts(struct window_walk *w)
+{
+    struct slab_pile pile = {NULL}, *to = w->spent != NULL ? w->spent : &pile;
+
+    for (; w->dropped < w->part; w->dropped++) {
+        window_log_drop_part(&w->panes[0]->side[SIDE_LEFT], to, w->dropped);
+        window_log_drop_part(&w->panes[0]->side[SIDE_RIGHT], to, w->dropped);
+    }
+    slab_give_pile(w->pool, &pile);
+}
+
 static void drop_spent(struct window_walk *w)
 {
     pairing_forget(&w->cross.pairing);
     if (!w->under_way)
         return;
-    for (; w->dies && w->dropped < w->part; w->dropped++) {
-        window_log_drop_part(&w->panes[0]->side[SIDE_LEFT], w->pool, w->dropped);
-        window_log_drop_part(&w->panes[0]->side[SIDE_RIGHT], w->pool, w->dropped);
-    }
+    if (w->dies)
+        drop_parts(w);
     if (w->step != WALK_END)
         return;
     w->under_way = false;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -317,6 +318,15 @@ static void set_due(struct daemon *d)
 
 /* --- start and end --- */
 
+/* That this process may use. */
+static int cores(void)
+{
+    cpu_set_t set;
+    bool known = sched_getaffinity(0, sizeof(set), &set) == 0; /* not where there are very many */
+
+    return known ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 static void raise_fd_limit(void)
 {
     struct rlimit limit;
@@ -434,10 +444,22 @@ static bool read_first_table(struct daemon *d)
     return lookup_open(&d->lookup, d->engine, &d->clock, d->config);
 }
 
+/* As process.threads says; auto: where there are two cores. */
+static void start_second(struct daemon *d)
+{
+    unsigned threads = d->config->threads;
+
+    if (!plan_detaches(d->config->plan) || threads == 1 || (threads == 0 && cores() < 2))
+        return;
+    if (!pump_start_second(&d->pump, d->base))
+        log_warning("there is no second thread to be had: one does all");
+}
+
 static void run(struct daemon *d)
 {
     add_events(d);
     if (open_all(d)) {
+        start_second(d);
         tell_ready(d);
         engine_count_idle_anew(d->engine, clock_mono());
         service_ready();

@@ -429,11 +429,6 @@ bool output_result(struct output *o, const struct result *r)
     return true;
 }
 
-void output_failure(const struct output *o, struct buf *to)
-{
-    encoder_failure(o->encoder, to);
-}
-
 void output_fate(struct output *o, const struct fate_row *r)
 {
     if (!configured(o))
@@ -471,6 +466,24 @@ void output_commit(struct output *o)
         if (s->dead != NULL)
             on_gone(o, s);
     }
+}
+
+void output_take(struct output *o, struct buf *rows, uint64_t count)
+{
+    struct buf own;
+
+    output_commit(o);
+    own = o->rows;
+    o->rows = *rows;
+    o->row_count = count;
+    *rows = own;
+    output_commit(o);
+}
+
+/* A small buffer is not gone beyond by much. */
+size_t output_piece(const struct output *o)
+{
+    return has_peers(o) ? less_of(COMMIT_BYTES, buffer_max(o) / 4) : COMMIT_BYTES;
 }
 
 /* --- those that do not read --- */

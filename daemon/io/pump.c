@@ -6,11 +6,12 @@
 #include "io/log.h"
 #include "io/tell.h"
 
-#define TURN_FUEL    100000
-#define REJECT_FUEL  300
-#define RESULT_FUEL  6  /* to encode one, beside what pulling it cost ... */
-#define BYTES_A_FUEL 64 /* ... and its bytes */
-#define READ_FUEL    200
+#define TURN_FUEL     100000
+#define REJECT_FUEL   300
+#define RESULT_FUEL   6  /* to encode one, beside what pulling it cost ... */
+#define BYTES_A_FUEL  64 /* ... and its bytes */
+#define READ_FUEL     200
+#define DELIVERY_FUEL 2000 /* to settle its news, beside its bytes */
 /* A read's rows are dealt with in its own turn, unless they are many and dear. */
 #define OVERDRAFT_MAX (2 * TURN_FUEL)
 
@@ -29,16 +30,39 @@ void pump_init(struct pump *p, struct engine *e, struct clock *c, struct input *
     p->bytes = mem_alloc(TAIL_COPY_MAX + PUMP_READ_BYTES);
 }
 
+bool pump_start_second(struct pump *p, struct event_base *base)
+{
+    const struct output *o = &p->outputs[OUTPUT_RESULTS];
+
+    p->second = second_start(base, &o->config->format, p->plan, output_piece(o));
+    if (p->second != NULL)
+        engine_leave(p->engine, SECOND_LEAST_BYTES);
+    return p->second != NULL;
+}
+
 void pump_done(struct pump *p)
 {
+    second_free(p->second, p->engine);
     batch_done(&p->batch[SIDE_LEFT]);
     batch_done(&p->batch[SIDE_RIGHT]);
     mem_free(p->bytes);
 }
 
+/* Windows are with the second thread: the engine gives nothing meanwhile. */
+static bool fires_aside(const struct pump *p)
+{
+    return p->second != NULL && second_out(p->second) > 0;
+}
+
+static bool rows_are_delivered(const struct pump *p)
+{
+    const struct delivery *d = fires_aside(p) ? second_first(p->second) : NULL;
+    return d != NULL && d->row_count > 0;
+}
+
 bool pump_results_wait(const struct pump *p)
 {
-    return p->next < p->count;
+    return p->next < p->count || rows_are_delivered(p);
 }
 
 bool pump_fates_have_room(const struct pump *p)
@@ -102,7 +126,7 @@ static void encode_results(struct pump *p, size_t room, int64_t *fuel)
 {
     const struct buf *rows = &p->outputs[OUTPUT_RESULTS].rows;
 
-    while (pump_results_wait(p) && *fuel > 0 && buf_length(rows) < room)
+    while (p->next<p->count && * fuel> 0 && buf_length(rows) < room)
         encode_next(p, fuel);
 }
 
@@ -120,7 +144,7 @@ static void pull_results(struct pump *p, int64_t *fuel)
     struct output *o = &p->outputs[OUTPUT_RESULTS];
     size_t room = output_room(o);
 
-    while (*fuel > 0 && (pump_results_wait(p) || pull_next(p, fuel))) {
+    while (*fuel > 0 && (p->next < p->count || pull_next(p, fuel))) {
         if (buf_length(&o->rows) >= room) {
             output_commit(o);
             room = output_room(o);
@@ -131,13 +155,65 @@ static void pull_results(struct pump *p, int64_t *fuel)
     }
 }
 
+/* --- out, from the second thread --- */
+
+/* The next one that has come and can be taken; NULL: there is none. One without rows is news
+ * alone, for which nobody needs room. */
+static struct delivery *next_delivery(const struct pump *p)
+{
+    struct delivery *d = fires_aside(p) ? second_first(p->second) : NULL;
+    bool room = d != NULL && (d->row_count == 0 || output_has_room(&p->outputs[OUTPUT_RESULTS]));
+
+    return room ? d : NULL;
+}
+
+static void take_delivery(struct pump *p, struct delivery *d, int64_t *fuel)
+{
+    struct bytes detail, line;
+
+    while (delivery_next_rejected(d, &detail, &line))
+        tell_pair_rejected(p, detail, line);
+    *fuel -= DELIVERY_FUEL + (int64_t)buf_length(&d->rows) / BYTES_A_FUEL;
+    p->work += d->work;
+    output_take(&p->outputs[OUTPUT_RESULTS], &d->rows, d->row_count);
+    second_release(p->second, p->engine);
+}
+
+static void take_deliveries(struct pump *p, int64_t *fuel)
+{
+    struct delivery *d;
+
+    while (*fuel > 0 && (d = next_delivery(p)) != NULL)
+        take_delivery(p, d, fuel);
+}
+
+/* What is due. While it is busy anyway, small windows too: they come later. */
+static void hand_over(struct pump *p)
+{
+    struct firing *f;
+
+    while (p->second != NULL && second_takes(p->second) &&
+           (f = engine_detach(p->engine, fires_aside(p) ? 0 : SECOND_LEAST_BYTES)) != NULL)
+        second_give(p->second, f);
+}
+
+static void move_results(struct pump *p, int64_t *fuel)
+{
+    take_deliveries(p, fuel);
+    hand_over(p);
+    if (fires_aside(p))
+        return;
+    pull_results(p, fuel);
+    hand_over(p);
+}
+
 /* --- in --- */
 
 bool pump_give_results(struct pump *p, int64_t *fuel)
 {
     int64_t before = *fuel;
 
-    pull_results(p, fuel);
+    move_results(p, fuel);
     p->work += (uint64_t)(before - *fuel);
     return *fuel < before;
 }
@@ -318,7 +394,7 @@ void pump_turn(struct pump *p)
     if (engine_idle_is_due(p->engine, mono))
         look_for_input(p);
     engine_watch(p->engine, mono);
-    pull_results(p, &results_fuel);
+    move_results(p, &results_fuel);
     p->work += (uint64_t)(TURN_FUEL / 2 - results_fuel);
     fuel = TURN_FUEL / 2 + results_fuel;
     if (p->plan->replay)
@@ -326,6 +402,7 @@ void pump_turn(struct pump *p)
     else
         read_sources(p, &fuel);
     pump_tell_ends(p);
+    hand_over(p);
     output_commit(&p->outputs[OUTPUT_RESULTS]);
     note_holds(p);
 }
@@ -335,6 +412,10 @@ uint64_t pump_forget_results(struct pump *p, bool *ret_all)
     int64_t fuel = PUMP_FORGET_FUEL;
     uint64_t results = p->count - p->next;
 
+    if (p->second != NULL) {
+        results += second_forget(p->second, p->engine, &fuel);
+        engine_leave(p->engine, UINT64_MAX);
+    }
     while (fuel > 0 && pull_next(p, &fuel))
         results += p->count;
     p->next = p->count;
@@ -342,12 +423,20 @@ uint64_t pump_forget_results(struct pump *p, bool *ret_all)
     return results;
 }
 
+/* Would results move? */
+static bool results_busy(const struct pump *p)
+{
+    if (fires_aside(p))
+        return next_delivery(p) != NULL;
+    return p->next < p->count ? output_has_room(&p->outputs[OUTPUT_RESULTS])
+                              : engine_has_work(p->engine);
+}
+
 bool pump_busy(const struct pump *p)
 {
-    bool results = pump_results_wait(p) ? output_has_room(&p->outputs[OUTPUT_RESULTS])
-                                        : engine_has_work(p->engine);
-
-    return results || (p->plan->replay ? replay_busy(p) : next_source(p) != NULL);
+    if (results_busy(p) || (p->plan->replay ? replay_busy(p) : next_source(p) != NULL))
+        return true;
+    return fires_aside(p) && !rows_are_delivered(p) && !second_may_sleep(p->second);
 }
 
 /* The left side of a batch is, until the right one has ended. */

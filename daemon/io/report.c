@@ -539,8 +539,9 @@ void report_status_json(const struct daemon *d, struct buf *to)
                (unsigned long long)engine_state_bytes(d->engine),
                (unsigned long long)d->config->plan->state_bytes_max);
     json_outputs(d, to);
-    buf_printf(to, ",\"loop\":{\"turns\":%llu,\"turn_cpu_max_us\":%lld}}",
-               (unsigned long long)d->turns, (long long)d->turn_cpu_max_us);
+    buf_printf(to, ",\"loop\":{\"threads\":%d,\"turns\":%llu,\"turn_cpu_max_us\":%lld}}",
+               d->pump.second != NULL ? 2 : 1, (unsigned long long)d->turns,
+               (long long)d->turn_cpu_max_us);
 }
 
 void report_status_line(const struct daemon *d, struct buf *to)

@@ -58,30 +58,40 @@ void tell_rows(struct pump *p, struct source *s, const struct batch *b, size_t f
     output_commit(&p->outputs[OUTPUT_LATE]);
 }
 
-void tell_pair(struct pump *p, const struct result *r)
+void tell_pair_words(const struct plan *plan, const struct encoder *e, const struct result *r,
+                     struct buf *detail, struct buf *line)
 {
-    const struct plan *plan = p->plan;
-    struct buf detail = BUF_EMPTY, line = BUF_EMPTY;
-
     if (r->kind == RESULT_FAILED)
-        buf_append_text(&detail, "on cannot be computed for this pair");
+        buf_append_text(detail, "on cannot be computed for this pair");
     else
-        output_failure(&p->outputs[OUTPUT_RESULTS], &detail);
+        encoder_failure(e, detail);
     if (r->record[SIDE_RIGHT] != NULL) {
-        buf_append_text(&detail, "; right: ");
-        fate_record(r->record[SIDE_RIGHT], &plan->side[SIDE_RIGHT].form, &detail);
+        buf_append_text(detail, "; right: ");
+        fate_record(r->record[SIDE_RIGHT], &plan->side[SIDE_RIGHT].form, detail);
     }
-    fate_record(r->record[SIDE_LEFT], &plan->side[SIDE_LEFT].form, &line);
+    fate_record(r->record[SIDE_LEFT], &plan->side[SIDE_LEFT].form, line);
+}
+
+void tell_pair_rejected(struct pump *p, struct bytes detail, struct bytes line)
+{
     output_fate(&p->outputs[OUTPUT_REJECTS], &(struct fate_row){
                                                  .side = "pair",
                                                  .reason = reject_word(REJECT_EXPRESSION),
-                                                 .detail = buf_bytes(&detail),
+                                                 .detail = detail,
                                                  .time_ms = clock_now(p->clock).ms,
-                                                 .line = buf_bytes(&line),
+                                                 .line = line,
                                              });
-    log_limited(&p->inputs[SIDE_LEFT].bad_records, LOG_LEVEL_WARNING, "result rejected: %s",
-                buf_text(&detail));
+    log_limited(&p->inputs[SIDE_LEFT].bad_records, LOG_LEVEL_WARNING, "result rejected: %.*s",
+                (int)detail.n, detail.p);
     output_commit(&p->outputs[OUTPUT_REJECTS]);
+}
+
+void tell_pair(struct pump *p, const struct result *r)
+{
+    struct buf detail = BUF_EMPTY, line = BUF_EMPTY;
+
+    tell_pair_words(p->plan, p->outputs[OUTPUT_RESULTS].encoder, r, &detail, &line);
+    tell_pair_rejected(p, buf_bytes(&detail), buf_bytes(&line));
     buf_done(&detail);
     buf_done(&line);
 }

@@ -13,6 +13,9 @@
  * that was given.
  *
  * Larger pieces go to the system's allocator. All that is handed out is counted.
+ *
+ * A pool is one thread's. Another one that is done with pieces puts them on a pile, which
+ * takes no memory but theirs; the pool's own thread gives the pile back later.
  */
 #ifndef BASE_SLAB_H
 #define BASE_SLAB_H
@@ -36,6 +39,17 @@ size_t slab_round(size_t size);
  * Belongs to the caller until slab_give(), with the same size. */
 void *slab_take(struct slab_pool *p, size_t size);
 void slab_give(struct slab_pool *p, void *piece, size_t size);
+
+/* Pieces that are to be given back. */
+struct slab_pile {
+    struct slab_spent *first; /* NULL: none */
+};
+
+/* As slab_give(), but later. */
+void slab_pile_put(struct slab_pile *pile, void *piece, size_t size);
+
+/* Gives all of them; the pile is empty again. */
+void slab_give_pile(struct slab_pool *p, struct slab_pile *pile);
 
 size_t slab_used(const struct slab_pool *p);   /* bytes handed out now, rounded */
 size_t slab_mapped(const struct slab_pool *p); /* bytes held from the system */

@@ -60,6 +60,9 @@ struct books {
     uint64_t near_misses;      /* pairs that windows parted (core/near_miss) */
 };
 
+/* Adds what is decided and given when a window fires: matched, unmatched, results, near misses. */
+void books_add_fired(struct books *to, const struct books *more);
+
 static inline bool books_balance(const struct books_side *b, uint64_t held)
 {
     return b->received == b->rejected + b->filtered + b->late + b->matched + b->unmatched + held;

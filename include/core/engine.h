@@ -25,6 +25,8 @@
 #include "core/watermark.h"
 
 struct engine;
+struct firing;
+struct firing_news;
 
 /* The plan must outlive the engine. */
 struct engine *engine_new(const struct plan *plan);
@@ -136,6 +138,20 @@ size_t engine_pull(struct engine *e, struct result *ret, size_t max, int64_t *fu
 /* Is there anything that pulling would work on? */
 bool engine_has_work(const struct engine *e);
 
+/* --- out, by another thread: core/firing --- */
+
+/* Windows of so many bytes are left to engine_detach(): engine_pull() stops before them.
+ * UINT64_MAX, as it is at first: none. Only with plan_detaches(). */
+void engine_leave(struct engine *e, uint64_t bytes);
+
+/* The window that is to be fired next, for the caller to fire. NULL: none is due, or it has
+ * fewer than so many bytes, or is being pulled already. While any is out, engine_pull() gives
+ * nothing. */
+struct firing *engine_detach(struct engine *e, uint64_t least_bytes);
+
+/* Takes over what firings have counted since the last time; the news are empty again. */
+void engine_settle(struct engine *e, struct firing_news *news);
+
 /* The time at which engine_advance() would make something due; STREAM_TIME_MAX: never, or
  * this is event time. */
 struct stream_time engine_due(const struct engine *e);
@@ -155,7 +171,8 @@ struct stream_time engine_time(const struct engine *e); /* reached: the join's w
 /* Event time: how far this side is by its own records; STREAM_TIME_MIN: none came yet. */
 struct stream_time engine_watermark(const struct engine *e, enum side side);
 bool engine_side_idle(const struct engine *e, enum side side);
-/* Both sides, with held counted anew from the records themselves: slow. */
+/* Both sides, with held counted anew from the records themselves: slow; and all news have to
+ * be settled. */
 bool engine_books_balance(const struct engine *e);
 
 uint64_t engine_mapped_bytes(const struct engine *e); /* got from the system for state */

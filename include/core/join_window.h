@@ -11,11 +11,15 @@
  * has been walked: who has one for it has to pull first (PUSH_WORK_FIRST). So a walk or a
  * probe never sees a record that came after its cause.
  *
+ * Tumbling windows without grace are over when they fire. So another thread can do that:
+ * such a window goes out as a firing (core/firing), and comes back as news.
+ *
  * Rules: semantics.md sections 1, 2 and 5b.
  */
 #ifndef CORE_JOIN_WINDOW_H
 #define CORE_JOIN_WINDOW_H
 
+#include "core/firing.h"
 #include "core/instant.h"
 #include "core/late_probe.h"
 #include "core/near_miss.h"
@@ -30,12 +34,14 @@ struct join_window {
     struct stream_time reached;
     struct window_age open;     /* takes records */
     struct window_age *flushed; /* owned, the oldest first: goes before `open`; NULL */
-    unsigned bits;              /* how new panes are parted */
+    unsigned bits;              /* how the window walked last would be parted */
     struct window_walk walk;    /* over panes of the oldest age, as the probe */
     struct late_probe probe;
     struct near_miss near_miss; /* the walk and lone records tell it what was lost */
-    uint64_t bytes;             /* of all panes */
-    uint64_t chunks[SIDES];     /* of all panes */
+    struct firings out;         /* while there are any, walk and near_miss are theirs */
+    uint64_t left_bytes;        /* windows of so many bytes wait to be detached */
+    uint64_t bytes;             /* of all panes, but for those that are out */
+    uint64_t chunks[SIDES];     /* of the same */
 };
 
 extern const struct operator operator_window;

@@ -71,6 +71,9 @@ static inline void lag_add_pair(struct lag *l, int64_t ms)
     l->cell[LAG_CELLS + (lag_cell(lag_magnitude(ms)) ^ sign)]++;
 }
 
+/* Adds to `to` what is in `from`, none of it larger than `max_ms`, and empties `from`. */
+void lag_move(struct lag *to, struct lag *from, int64_t max_ms);
+
 uint64_t lag_pairs(const struct lag *l); /* as added by lag_add_pair() */
 
 /* The bounds that keep at least so many of 10,000 of the pairs, and leave out as many on

@@ -21,6 +21,9 @@
 #include "core/record.h"
 #include "core/side.h"
 
+struct firing;
+struct firing_news;
+
 /* So many are fetched at a time, at most: not so many that what was fetched would not stay in
  * the first caches. */
 #define OPERATOR_FETCH 64
@@ -90,6 +93,11 @@ struct operator
     uint64_t (*held)(const void *self, enum side side);
     uint64_t (*held_recount)(const void *self, enum side side);
     uint64_t (*state_bytes)(const void *self);
+
+    /* For plan_detaches(): as engine_leave(), engine_detach() and engine_settle(). */
+    void (*leave)(void *self, uint64_t bytes);
+    struct firing *(*detach)(void *self, uint64_t least_bytes);
+    void (*settle)(void *self, struct firing_news *news);
 };
 
 /* How most operators push: one record after the other. */

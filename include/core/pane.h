@@ -73,7 +73,11 @@ int64_t pane_list_next_end(const struct pane_list *l, const struct plan *plan, i
 /* The pane that holds `t`, a time within windows; a new one, of `bits`, if there is none. */
 struct pane *pane_list_open(struct pane_list *l, const struct plan *plan, int64_t t, unsigned bits);
 
-/* Takes the pane out, which holds no chunks any more or may not stay. */
+/* Takes the pane out: it is the caller's. */
+struct pane *pane_list_take(struct pane_list *l, size_t i);
+void pane_free(struct pane *p, struct slab_pool *pool);
+
+/* The two in one, for a pane that holds no chunks any more or may not stay. */
 void pane_list_drop(struct pane_list *l, struct slab_pool *pool, size_t i);
 
 /* All that a pane has allocated, with itself, and the directory: they count as state. */

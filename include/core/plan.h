@@ -81,6 +81,9 @@ void plan_free(struct plan *p);
 /* Outer joins pad their unmatched rows with NULLs; the rows of anti count too. */
 bool plan_pads(const struct plan *p, enum side s);
 
+/* Can another thread fire its windows (core/firing)? Only those that are over when they fire. */
+bool plan_detaches(const struct plan *p);
+
 /* The last window that starts at or before `t`: its start. It holds `t` unless
  * windows leave gaps. semantics.md section 1. */
 int64_t plan_window_start(const struct plan *p, int64_t t);

@@ -106,8 +106,8 @@ bool window_log_append(struct window_log *l, struct slab_pool *pool,
  * records once, so it is for logs that are still small. */
 void window_log_split(struct window_log *l, struct slab_pool *pool, unsigned bits);
 
-/* Gives back the chunks of one partition, whose records are all decided. */
-void window_log_drop_part(struct window_log *l, struct slab_pool *pool, uint32_t part);
+/* Puts the chunks of one partition, whose records are all decided, on a pile. */
+void window_log_drop_part(struct window_log *l, struct slab_pile *pile, uint32_t part);
 
 /* Gives back chunks of all partitions, a few for each unit of fuel. True: all are gone. */
 bool window_log_drop_some(struct window_log *l, struct slab_pool *pool, int64_t *fuel);

@@ -37,6 +37,7 @@ enum walk_step { WALK_BUILD, WALK_EMIT, WALK_END };
 struct window_walk {
     const struct plan *plan;
     struct slab_pool *pool;
+    struct slab_pile *spent;  /* where chunks go that are done with; NULL: back to the pool */
     uint64_t tables_kept_max; /* bytes that its tables may keep between two walks */
     bool pairs_plain;         /* two records of a key are a pair, and that is all */
     bool under_way;
@@ -88,5 +89,7 @@ uint64_t window_walk_bytes(const struct window_walk *w);
 
 /* How a pane should be parted in windows like this one; while it is under way. */
 unsigned window_walk_pane_bits(const struct window_walk *w);
+/* The same, where this pane is the window. */
+unsigned window_walk_bits_like(const struct pane *p);
 
 #endif

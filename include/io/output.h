@@ -82,8 +82,6 @@ static inline bool output_has_room(const struct output *o)
 
 /* False: the row cannot be made. Only with room. */
 bool output_result(struct output *o, const struct result *r);
-/* Appends why not. */
-void output_failure(const struct output *o, struct buf *to);
 void output_fate(struct output *o, const struct fate_row *r);
 
 /* From now on there is always room: for the last rows before a stop. */
@@ -91,6 +89,12 @@ void output_take_all(struct output *o);
 
 /* Gives what was encoded to the sinks, who write as much as they can. */
 void output_commit(struct output *o);
+
+/* Rows that were made elsewhere, as many: taken and committed. `rows` gets other memory in
+ * exchange, empty. Only with room; they may go beyond it, by output_piece() bytes at most if
+ * those who make them heed it. */
+void output_take(struct output *o, struct buf *rows, uint64_t count);
+size_t output_piece(const struct output *o);
 
 /* Once a second: those that do not read. */
 void output_tick(struct output *o, struct mono_time now);

@@ -10,6 +10,9 @@
  * come before the next row, or [rejects] or [late] without room, hold sources back; TCP then
  * stops the senders. In event time the
  * sources that hold time back are read a little beyond full state: only they can free it.
+ *
+ * Where a second thread fires windows (io/second), results are its deliveries: they are
+ * taken while the output has room. What is too small for it, or not for it, is pulled here.
  */
 #ifndef IO_PUMP_H
 #define IO_PUMP_H
@@ -25,6 +28,7 @@
 #include "io/input.h"
 #include "io/output.h"
 #include "io/replay.h"
+#include "io/second.h"
 
 #define PUMP_RESULTS 64
 /* A unit of fuel is about 10 ns. */
@@ -38,6 +42,7 @@ struct pump {
     struct input *inputs;   /* SIDES */
     struct output *outputs; /* OUTPUTS */
     struct list ready;      /* of struct source, by ready_link: they have something unread */
+    struct second *second;  /* owned; NULL: there is one thread */
     struct replay replay;   /* in place of it, where two files are one history */
     struct batch batch[SIDES];
     char *bytes;                         /* owned; what sources are read into */
@@ -53,6 +58,9 @@ struct pump {
 void pump_init(struct pump *p, struct engine *e, struct clock *c, struct input *inputs,
                struct output *outputs, const struct plan *plan);
 void pump_done(struct pump *p);
+
+/* A second thread from now on; the outputs are open. False: the system gives none. */
+bool pump_start_second(struct pump *p, struct event_base *base);
 
 /* This source has something, or came to its end. */
 void pump_ready(struct pump *p, struct source *s);
@@ -71,7 +79,8 @@ bool pump_give_results(struct pump *p, int64_t *fuel);
 /* Tells the engine which sides have ended. */
 void pump_tell_ends(struct pump *p);
 
-/* Would another turn move anything, without an event? */
+/* Would another turn move anything, without an event? If not, the loop may sleep: what the
+ * second thread does will wake it. */
 bool pump_busy(const struct pump *p);
 
 /* The side's sources are held back: by full state, by results that come first and that nobody

@@ -6,10 +6,13 @@
 
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/bytes.h"
+#include "codec/encoder.h"
 #include "core/batch.h"
 #include "core/engine.h"
 #include "core/instant.h"
+#include "core/plan.h"
 #include "io/source.h"
 
 struct pump;
@@ -20,6 +23,12 @@ void tell_rows(struct pump *p, struct source *s, const struct batch *b, size_t f
 
 /* A result that cannot be made: `on` failed, or a column of select. */
 void tell_pair(struct pump *p, const struct result *r);
+
+/* The same in two steps, of which the first may be another thread's: appends what is to be
+ * told. `e` is who could not make the row. */
+void tell_pair_words(const struct plan *plan, const struct encoder *e, const struct result *r,
+                     struct buf *detail, struct buf *line);
+void tell_pair_rejected(struct pump *p, struct bytes detail, struct bytes line);
 
 /* Once a connection: its header is of no use; its first bytes are another protocol's. */
 void tell_header(struct source *s);

@@ -456,9 +456,10 @@ def test_a_walk_over_a_huge_hot_key_takes_no_memory_and_holds_nothing_up(joind):
     count = 100000
     daemon = joind(join={"size": f"{window}s"}, output={"buffer": "256K"}, state={"memory": "1G"})
     subscriber = daemon.subscribe(receive_buffer=SMALL, bytes_per_second=2 << 20)
-    # Once before: whatever is touched for the first time is not the walk's.
+    # Once before: whatever is touched for the first time is not the walk's. Large enough for a
+    # second thread, if there is one.
     at_window_start(window)
-    daemon.send("left", b"warm,up\n" * 200)
+    daemon.send("left", b"warm,up\n" * 200 + b"".join(b"%d,alone\n" % n for n in range(4000)))
     daemon.send("right", b"warm,up\n" * 200)
     subscriber.wait_lines(40000, seconds=window * 2)
     daemon.status(), daemon.healthz()

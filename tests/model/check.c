@@ -566,6 +566,7 @@ bool check_scene(const struct scene *scene, int sabotage, struct buf *ret_why)
     } else {
         c.machine->cut = scene->cut;
         c.machine->by_hand = scene->by_hand;
+        machine_fires_aside(c.machine, scene->aside);
         fine = run(&c);
     }
     for (int s = 0; s < SIDES; s++)

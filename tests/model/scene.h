@@ -88,6 +88,7 @@ struct scene {
     int64_t state_bytes;    /* 0: the default */
     size_t cut;             /* bytes a read; 0: whole lines */
     bool by_hand;           /* nothing is pulled but by EVENT_PULL and EVENT_SETTLE */
+    unsigned aside;         /* windows are fired aside, news settled after so many pulls; or 0 */
     bool replay;            /* files on both sides, in event time */
     uint64_t hash_seed;
     struct event *events; /* owned */

@@ -225,7 +225,7 @@ static void random_room(struct scene *s)
 
 struct scene scene_random(uint64_t seed, int size)
 {
-    struct scene s = {.seed = seed};
+    struct scene s = {.seed = seed, .aside = seed % 4};
     struct dice d = {seed};
     random_match(&d, &s);
     random_latest(&d, &s.plan);

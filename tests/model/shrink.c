@@ -122,6 +122,11 @@ static void pulled_when_needed(struct scene *s)
     s->by_hand = false;
 }
 
+static void fired_by_the_engine(struct scene *s)
+{
+    s->aside = 0;
+}
+
 static void with_plain_csv(struct scene *s)
 {
     s->delimiter = s->side[0].delimiter = s->side[1].delimiter = ',';
@@ -140,11 +145,10 @@ static void as_full(struct scene *s)
 }
 
 static void (*const simplifications[])(struct scene *s) = {
-    without_select,     without_limit,       without_cuts,   without_on,
-    without_left_where, without_right_where, without_offset, with_one_key,
-    with_plain_keys,    without_grace,       without_delay,  never_idle,
-    of_any_time,        pulled_when_needed,  with_plain_csv, as_full,
-    as_inner,
+    without_select,      without_limit,  without_cuts, without_on,         without_left_where,
+    without_right_where, without_offset, with_one_key, with_plain_keys,    without_grace,
+    without_delay,       never_idle,     of_any_time,  pulled_when_needed, fired_by_the_engine,
+    with_plain_csv,      as_full,        as_inner,
 };
 
 static bool shrink_plan(struct shrinker *s)
@@ -156,7 +160,7 @@ static bool shrink_plan(struct shrinker *s)
         bool changed = smaller.select_count != s->scene->select_count ||
                        smaller.state_bytes != s->scene->state_bytes ||
                        smaller.cut != s->scene->cut || smaller.delimiter != s->scene->delimiter ||
-                       smaller.by_hand != s->scene->by_hand ||
+                       smaller.by_hand != s->scene->by_hand || smaller.aside != s->scene->aside ||
                        memcmp(&smaller.plan, &s->scene->plan, sizeof(smaller.plan)) != 0 ||
                        memcmp(smaller.side, s->scene->side, sizeof(smaller.side)) != 0;
         if (changed)

@@ -293,6 +293,8 @@ void story_write(const struct scene *s, struct buf *to)
     if (s->plan.match == REF_LOOKUP)
         buf_append_text(to, "right.listen =\nright.file = table.csv\n");
     scene_settings(s, append_setting, to);
+    if (s->aside > 0)
+        buf_printf(to, "\n# Windows are fired aside; news are settled after %u pulls.\n", s->aside);
     buf_append_text(to, "\nstory as the reference tells it\n");
     if (s->by_hand)
         buf_append_text(to, "    by hand\n");

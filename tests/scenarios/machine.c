@@ -90,6 +90,7 @@ void machine_free(struct machine *m)
     machine_drop(m);
     buf_done(&m->table.fault);
     encoder_free(m->encoder);
+    aside_done(m);
     engine_free(m->engine);
     config_free(m->config);
     mem_free(m);

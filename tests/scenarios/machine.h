@@ -26,6 +26,7 @@
 #include "base/diag.h"
 #include "config/config.h"
 #include "core/engine.h"
+#include "core/firing.h"
 
 #define MACHINE_CONNECTIONS 4 /* a side */
 
@@ -98,12 +99,24 @@ struct machine_entry {
     int64_t now_ms, mono_ms; /* the clocks */
 };
 
+/* Windows that are fired outside the engine (core/firing): machine_fires_aside(). */
+#define MACHINE_FIRINGS 3
+struct machine_aside {
+    unsigned settles_every; /* pulls; 0: the engine fires all itself */
+    unsigned pulls;
+    struct firing *out[MACHINE_FIRINGS]; /* the engine's; in order */
+    size_t count;
+    struct firing_news *news; /* owned */
+    bool unsettled;           /* they say something */
+};
+
 struct machine {
     struct config *config;
     struct engine *engine;
     struct encoder *encoder;
     struct machine_feed feed[SIDES];
     struct machine_table table;
+    struct machine_aside aside;
     int64_t now_ms, mono_ms; /* the clocks */
     size_t cut;              /* bytes a read; 0: all that there are */
     bool by_hand;            /* no pulls but machine_pull() and machine_drain(); else ... */
@@ -127,6 +140,10 @@ struct machine {
 /* NULL: diag says why. Connection 0 of each side is open; a lookup's right side has none. */
 struct machine *machine_new(struct bytes ini, uint64_t hash_seed, struct diag *diag);
 void machine_free(struct machine *m);
+
+/* From now on windows are fired outside the engine, if they can be; what is counted on the
+ * way is settled after so many pulls. */
+void machine_fires_aside(struct machine *m, unsigned settles_every);
 
 /* --- in --- */
 

@@ -34,7 +34,10 @@ static enum result_kind make_row(struct machine *m, const struct result *r, stru
     if (!encoder_result(m->encoder, r, text)) {
         if (buf_length(text) > 0)
             break_promise(m, "a row that cannot be made has begun");
-        engine_reject_result(m->engine, r);
+        if (fires_aside(m))
+            aside_reject_result(m, r);
+        else
+            engine_reject_result(m->engine, r);
         m->failed++;
         return RESULT_FAILED;
     }
@@ -71,7 +74,8 @@ static void keep_row(struct machine *m, const struct result *r)
 size_t machine_pull_into(struct machine *m, struct result *results, size_t max, int64_t fuel)
 {
     bool had_work = engine_has_work(m->engine);
-    size_t n = engine_pull(m->engine, results, max, &fuel);
+    size_t n = fires_aside(m) ? aside_pull(m, results, max, &fuel)
+                              : engine_pull(m->engine, results, max, &fuel);
     if (n > max)
         break_promise(m, "%zu results where %zu were asked for", n, max);
     if (n > 0 && !had_work)

@@ -4,6 +4,7 @@
  *     machine.c       in: clocks, connections, rows
  *     machine_table.c in: tables of a lookup
  *     machine_out.c   out: results
+ *     machine_aside.c windows that are fired outside the engine
  *     promises.c      what must be true in between
  */
 #ifndef SCENARIOS_MACHINE_PARTS_H
@@ -26,6 +27,19 @@ void machine_try_again(struct machine *m);
 
 /* One call of engine_pull(), with room for `max` results. */
 size_t machine_pull_into(struct machine *m, struct result *results, size_t max, int64_t fuel);
+
+/* --- aside --- */
+
+/* As engine_pull() and engine_reject_result(). */
+size_t aside_pull(struct machine *m, struct result *results, size_t max, int64_t *fuel);
+void aside_reject_result(struct machine *m, const struct result *r);
+void aside_settle(struct machine *m);
+void aside_done(struct machine *m); /* before the engine goes */
+
+static inline bool fires_aside(const struct machine *m)
+{
+    return m->aside.settles_every > 0;
+}
 
 /* --- promises --- */
 

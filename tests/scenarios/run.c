@@ -27,6 +27,8 @@ static const struct run_pattern patterns[] = {
     {"read byte by byte", .eager = true, .max = 64, .fuel = PLENTY, .cut = 1, .hash_seed = 7},
     {"read in threes, pulled late", .max = 2, .fuel = 5, .cut = 3, .gathered = true,
      .hash_seed = 8},
+    {"fired aside", .eager = true, .max = 64, .fuel = PLENTY, .aside = true, .hash_seed = 9},
+    {"fired aside late, bit by bit", .max = 2, .fuel = 3, .aside = true, .hash_seed = 10},
 };
 
 /* --- input --- */
@@ -281,6 +283,7 @@ static void prepare(struct run *r)
     r->machine->by_hand = r->story->by_hand;
     r->machine->pull_max = r->pattern->max;
     r->machine->pull_fuel = r->pattern->fuel;
+    machine_fires_aside(r->machine, r->pattern->aside);
 }
 
 static bool run_story(const struct script *script, const struct story *story,

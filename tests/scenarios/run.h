@@ -19,6 +19,7 @@ struct run_pattern {
     int64_t fuel;  /* a pull */
     size_t cut;    /* bytes a read; 0: a line */
     bool gathered; /* lines of the same side and time come in one read */
+    bool aside;    /* windows are fired outside the engine */
     uint64_t hash_seed;
 };
 

@@ -375,6 +375,26 @@ static void assert_model(struct model *m)
         assert_true(m->held[i - 1].piece + slab_round(m->held[i - 1].size) <= m->held[i].piece);
 }
 
+static void a_pile_is_given_back_piece_by_piece(void **state)
+{
+    static const size_t sizes[] = {256, 300, 16384, 100000, 256, 16385};
+    struct slab_pool *p = slab_pool_new();
+    struct slab_pile pile = {NULL};
+
+    (void)state;
+    slab_give_pile(p, &pile);
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        void *piece = slab_take(p, sizes[i]);
+        memset(piece, 0xff, sizes[i]);
+        slab_pile_put(&pile, piece, sizes[i]);
+    }
+    assert_true(slab_used(p) > 16384 + 100000); /* as long as nobody gives it */
+    slab_give_pile(p, &pile);
+    assert_null(pile.first);
+    assert_int_equal(slab_used(p), 0);
+    slab_pool_free(p);
+}
+
 static void random_use_keeps_all_pieces_apart(void **state)
 {
     struct model *m = mem_alloc_zeroed(1, sizeof(*m));
@@ -421,6 +441,7 @@ int main(void)
         cmocka_unit_test(a_page_is_not_touched_before_it_is_handed_out),
         cmocka_unit_test(a_free_piece_must_not_be_touched),
         cmocka_unit_test(a_wrong_give_ends_the_process),
+        cmocka_unit_test(a_pile_is_given_back_piece_by_piece),
         cmocka_unit_test(random_use_keeps_all_pieces_apart),
     };
 

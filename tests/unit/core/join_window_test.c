@@ -295,6 +295,28 @@ static void what_is_flushed_is_due_whatever_the_time(void **state)
     close_join(f);
 }
 
+/* Else the order of results would depend on when somebody reads them. */
+static void a_window_is_parted_as_the_one_before_walked_or_not(void **state)
+{
+    char line[64];
+
+    (void)state;
+    for (int walked = 0; walked < 2; walked++) {
+        struct join_fixture *f = open_join(PLAN(.size_ms = 10));
+        for (int i = 0; i < 4000; i++) {
+            snprintf(line, sizeof(line), "%d,a,", i);
+            assert_true(push_line(f, SIDE_LEFT, 0, bytes_of(line)));
+        }
+        advance(f, 10);
+        if (walked)
+            drain(f);
+        push(f, SIDE_LEFT, 10, "k,a,");
+        assert_int_equal(pane_at(f, walked ? 0 : 1)->side[SIDE_LEFT].bits, 4);
+        end(f);
+        close_join(f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -311,6 +333,7 @@ int main(void)
         cmocka_unit_test(nothing_is_done_without_fuel),
         cmocka_unit_test(what_is_held_is_counted_by_side_over_all_windows),
         cmocka_unit_test(a_record_that_the_store_lost_is_missed),
+        cmocka_unit_test(a_window_is_parted_as_the_one_before_walked_or_not),
         cmocka_unit_test(what_is_flushed_is_due_whatever_the_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

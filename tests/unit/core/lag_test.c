@@ -190,6 +190,35 @@ static void a_bound_holds_what_it_promises(void **state)
     mem_free(l);
 }
 
+static void what_is_moved_is_there_and_not_here(void **state)
+{
+    static const int64_t lags[] = {0, 1, -1, 255, -256, 9999, -10000, 10000};
+    struct lag *all = mem_alloc_zeroed(1, sizeof(*all)), *more = mem_alloc_zeroed(1, sizeof(*more));
+    struct lag *to = mem_alloc_zeroed(1, sizeof(*to)), *none = mem_alloc_zeroed(1, sizeof(*none));
+    struct lag *each[] = {all, more, to, none};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(each); i++)
+        lag_init(each[i]);
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < COUNT_OF(lags); i++) {
+            lag_add_row(all, lags[i]);
+            lag_add_row(more, lags[i]);
+            lag_add_pair(all, lags[i]);
+            lag_add_pair(more, lags[i]);
+        }
+        lag_move(to, more, 10000);
+        assert_memory_equal(to, all, sizeof(*all));
+        assert_memory_equal(more, none, sizeof(*none));
+    }
+    lag_add_pair(all, INT64_MAX);
+    lag_add_pair(all, -INT64_MAX);
+    lag_move(to, all, INT64_MAX);
+    assert_int_equal(lag_pairs(to), 4 * COUNT_OF(lags) + 2);
+    for (size_t i = 0; i < COUNT_OF(each); i++)
+        mem_free(each[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +230,7 @@ int main(void)
         cmocka_unit_test(as_many_are_left_out_on_either_side),
         cmocka_unit_test(all_lags_may_be_of_one_sign),
         cmocka_unit_test(a_bound_holds_what_it_promises),
+        cmocka_unit_test(what_is_moved_is_there_and_not_here),
     };
     return cmocka_run_group_tests_name("core/lag", tests, NULL, NULL);
 }

@@ -1,0 +1,58 @@
+/*
+ * core/results: what is counted of results as they are pulled.
+ */
+#ifndef CORE_RESULTS_H
+#define CORE_RESULTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/books.h"
+#include "core/engine.h"
+#include "core/lag.h"
+#include "core/plan.h"
+
+/* A pair comes once for each window that holds both. In the first one its later record is
+ * in its own first. */
+static inline bool results_meet_first(const struct plan *plan, const struct result *r)
+{
+    int64_t left = r->time[SIDE_LEFT], right = r->time[SIDE_RIGHT];
+
+    return (left > right ? left : right) >= r->window_end - plan->slide_ms;
+}
+
+static inline void results_note_lag(struct lag *lag, const struct plan *plan,
+                                    const struct result *r)
+{
+    int64_t lag_ms = r->time[SIDE_RIGHT] - r->time[SIDE_LEFT];
+
+    lag_add_row(lag, lag_ms);
+    if (plan->match != MATCH_SLIDING || results_meet_first(plan, r))
+        lag_add_pair(lag, lag_ms);
+}
+
+/* `lag` is NULL where pairs are not made by time. */
+static inline void results_count(struct books *books, struct lag *lag, const struct plan *plan,
+                                 const struct result *results, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct result *r = &results[i];
+        if (r->kind == RESULT_FAILED) {
+            books->results_rejected++;
+            continue;
+        }
+        books->results[r->kind]++;
+        if (r->kind == RESULT_PAIR && lag != NULL)
+            results_note_lag(lag, plan, r);
+    }
+}
+
+/* This one was counted, and its row cannot be made. */
+static inline void results_reject(struct books *books, const struct result *r)
+{
+    books->results[r->kind]--;
+    books->results_rejected++;
+}
+
+#endif

@@ -1,0 +1,81 @@
+/*
+ * io/second: the second thread, which fires windows and formats their results.
+ *
+ * The first one hands firings over (core/firing) and gets deliveries: rows as they will be
+ * written, with the news that belong to them. A few deliveries lie in a ring; when it is
+ * full, because readers do not read, the thread waits, and what is left of its window stays
+ * where it is, in the records. Between the threads there is one lock, round the queue and
+ * the ring; what lies in them is one thread's at a time.
+ *
+ *     first                                          second
+ *     second_give()    --- firings --->
+ *                      <-- deliveries ---            rows, news; a byte for the loop,
+ *     second_first(), second_release()               if it sleeps
+ *
+ * Rows come in order: of the windows as they were handed over, and of each window's results.
+ */
+#ifndef IO_SECOND_H
+#define IO_SECOND_H
+
+#include <event2/event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "codec/encoder.h"
+#include "core/engine.h"
+#include "core/firing.h"
+#include "core/plan.h"
+
+/* What comes at once: about a millisecond's work, and about so many bytes of rows (fewer,
+ * where an output has little room). Windows that have less are not worth the way. */
+#define SECOND_LEAST_BYTES (UINT64_C(64) << 10)
+
+/* What became of a piece of work. */
+struct delivery {
+    struct buf rows;
+    uint64_t row_count;
+    struct buf rejected; /* pairs without a row, for [rejects]: delivery_next_rejected() */
+    uint64_t rejected_count;
+    struct firing_news *news; /* owned; to be settled before it is released */
+    uint64_t work;            /* fuel that it took */
+};
+
+/* What tell_pair_words() made of the next of these pairs; they are eaten. False: there is none. */
+bool delivery_next_rejected(struct delivery *d, struct bytes *ret_detail, struct bytes *ret_line);
+
+struct second;
+
+/* Runs from now on. `piece`: how many bytes of rows a delivery has, about. NULL: the system
+ * has no thread to give. */
+struct second *second_start(struct event_base *base, const struct output_format *format,
+                            const struct plan *plan, size_t piece);
+
+/* Not any more: what it has done by now is in deliveries. */
+void second_stop(struct second *s);
+
+/* Stopped, if it was not. What it still had is settled, or the engine's. NULL is fine. */
+void second_free(struct second *s, struct engine *e);
+
+/* Does it take another firing? */
+bool second_takes(const struct second *s);
+void second_give(struct second *s, struct firing *f);
+
+/* How many firings it was given that are not over, as far as news have been settled. */
+size_t second_out(const struct second *s);
+
+/* The oldest delivery that is not released; NULL: none has come. */
+struct delivery *second_first(struct second *s);
+
+/* It is done with: settles its news, and gives the memory back to the thread. */
+void second_release(struct second *s, struct engine *e);
+
+/* The loop may sleep now: the next delivery wakes it. False: one has come already. */
+bool second_may_sleep(struct second *s);
+
+/* Stops, and counts the results that have not been taken, and goes on to count while there is
+ * fuel; all are forgotten. */
+uint64_t second_forget(struct second *s, struct engine *e, int64_t *fuel);
+
+#endif
