@@ -4,12 +4,6 @@
 
 #include "base/mem.h"
 
-/* A pane that fills is parted once, while that is cheap (a millisecond at most); what
- * windows come to tells how the next panes begin. */
-#define PART_BITS      4
-#define PART_BYTES     (UINT64_C(64) << 10)
-#define PART_BYTES_MAX (UINT64_C(2) << 20)
-
 /* What the walk's tables may keep from one window to the next, and what is kept of lost
  * records: a share of the limit, for they count as state. */
 #define TABLES_SHARE 64
@@ -157,18 +151,6 @@ static void pane_drop(struct join_window *j, struct window_age *a, size_t i)
     pane_list_drop(&a->panes, j->context.pool, i);
 }
 
-static void pane_grow(struct join_window *j, struct pane *p, enum side side, uint64_t room)
-{
-    uint64_t bytes = p->side[side].bytes;
-
-    if (p->side[side].bits > 0 || bytes < PART_BYTES || bytes > PART_BYTES_MAX || p->late != NULL)
-        return;
-    if (2 * (p->side[SIDE_LEFT].bytes + p->side[SIDE_RIGHT].bytes) > room)
-        return; /* slower, but within its memory */
-    window_log_split(&p->side[SIDE_LEFT], j->context.pool, PART_BITS);
-    window_log_split(&p->side[SIDE_RIGHT], j->context.pool, PART_BITS);
-}
-
 static bool holds_nothing(const struct join_window *j)
 {
     const struct window_age *a = &j->open;
@@ -210,7 +192,7 @@ static __attribute__((noinline)) bool push_and_grow(struct join_window *j, struc
             pane_drop(j, &j->open, pane_list_before(&j->open.panes, p->start));
         return false;
     }
-    pane_grow(j, p, side, room);
+    pane_grow(p, side, j->context.pool, room);
     account(j, before, size_of(p));
     return true;
 }
@@ -499,9 +481,7 @@ static bool is_left(const struct join_window *j, const struct window_age *a,
 
 static void join_window_leave(void *self, uint64_t bytes)
 {
-    struct join_window *j = self;
-
-    j->left_bytes = bytes;
+    ((struct join_window *)self)->left_bytes = bytes;
 }
 
 static struct firing *join_window_detach(void *self, uint64_t least_bytes)
@@ -567,24 +547,27 @@ static size_t join_window_pull(void *self, struct result *ret, size_t max, int64
 
 /* --- what is held --- */
 
+typedef uint64_t age_count(const struct window_age *a, enum side side);
+
+static uint64_t over_ages(const struct join_window *j, enum side side, age_count *count)
+{
+    uint64_t sum = count(&j->open, side);
+
+    for (const struct window_age *a = j->flushed; a != NULL; a = a->next)
+        sum += count(a, side);
+    return sum;
+}
+
 static uint64_t join_window_held(const void *self, enum side side)
 {
     const struct join_window *j = self;
-    uint64_t held = window_age_held(&j->open, side) + j->out.held[side];
-
-    for (const struct window_age *a = j->flushed; a != NULL; a = a->next)
-        held += window_age_held(a, side);
-    return held;
+    return over_ages(j, side, window_age_held) + j->out.held[side];
 }
 
 static uint64_t join_window_held_recount(const void *self, enum side side)
 {
     const struct join_window *j = self;
-    uint64_t held = window_age_recount(&j->open, side) + firings_recount(&j->out, side);
-
-    for (const struct window_age *a = j->flushed; a != NULL; a = a->next)
-        held += window_age_recount(a, side);
-    return held;
+    return over_ages(j, side, window_age_recount) + firings_recount(&j->out, side);
 }
 
 const struct operator operator_window = {

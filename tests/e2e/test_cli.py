@@ -147,7 +147,7 @@ def test_set_is_checked_like_the_file(tmp_path, ini, sets, message):
 
 @pytest.mark.parametrize("setting", [
     "left.tls_certificate=a.pem", "left.tls_key=a.pem", "output.tls_ca=a.pem",
-    "state.directory=state", "state.sync=always", "process.threads=2", "flink.left=x",
+    "state.directory=state", "state.sync=always", "flink.left=x",
 ])
 def test_what_is_not_built_yet_is_refused_as_such(tmp_path, ini, setting):
     done = check(tmp_path, ini(config()), setting)

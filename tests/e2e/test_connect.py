@@ -462,7 +462,8 @@ def test_a_peer_that_accepts_and_closes_at_once_eats_no_row(joind, peer, tmp_pat
     wait_until(lambda: len(tunnel.connections) >= 4, 20, "some connections", daemon.log_text)
     tunnel.stop()
     connection = other.accept(20)
-    assert len(daemon.log_matches("output: .*connected to|closes the connection")) == 2
+    # Not two lines for each; a reset that comes while it connects is another reason, told too.
+    assert 2 <= len(daemon.log_matches("output: .*connected to|closes the connection")) <= 5
     wait_until(lambda: daemon.log_matches("connected to")[1:], 10, "the end of it is told",
                daemon.log_text)
     count = sender.finish()
