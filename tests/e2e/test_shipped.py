@@ -292,11 +292,16 @@ def test_the_example_in_the_readme_is_a_valid_configuration(tmp_path):
 
 # The demo.
 
+def heed_interrupts():
+    """Who was started in the background ignores them, and so would all that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def quickstart(*arguments):
     return subprocess.Popen([PROJECT / "packaging" / "quickstart", "--joind", BINARY, *arguments],
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                             stderr=subprocess.STDOUT, text=True, env=clean_env(),
-                            start_new_session=True)
+                            start_new_session=True, preexec_fn=heed_interrupts)
 
 
 def in_session(leader):
