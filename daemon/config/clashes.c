@@ -4,11 +4,6 @@
 #include "config/reading.h"
 #include "config/scalar.h"
 
-static const enum section with_endpoint[] = {
-    SECTION_LEFT, SECTION_RIGHT, SECTION_OUTPUT, SECTION_LATE, SECTION_REJECTS, SECTION_HTTP,
-};
-#define WITH_ENDPOINT (sizeof(with_endpoint) / sizeof(with_endpoint[0]))
-
 /* --- the same --- */
 
 static bool same_path(const struct endpoint *a, const struct endpoint *b)
@@ -78,10 +73,11 @@ static bool tell_clash(const struct reading *r, enum section s, enum section oth
 {
     const struct endpoint *a = section_endpoint(r->config, s);
     const struct endpoint *b = section_endpoint(r->config, other);
-    bool to_other = reaches(a, b);
+    bool to_other;
 
-    if (a->kind == ENDPOINT_NONE || b->kind == ENDPOINT_NONE)
+    if (a == NULL || b == NULL || a->kind == ENDPOINT_NONE || b->kind == ENDPOINT_NONE)
         return false;
+    to_other = reaches(a, b);
     if (to_other || reaches(b, a)) {
         report_value(&r->report, setting_of(r, to_other ? s : other), 0,
                      "[%s] listens there: joind would be connected to itself",
@@ -97,9 +93,9 @@ static bool tell_clash(const struct reading *r, enum section s, enum section oth
 
 void endpoints_compare(struct reading *r)
 {
-    for (size_t i = 0; i < WITH_ENDPOINT; i++) {
+    for (int s = 0; s < SECTIONS; s++) {
         bool told = false;
-        for (size_t j = 0; j < i && !told; j++)
-            told = tell_clash(r, with_endpoint[i], with_endpoint[j]);
+        for (int other = 0; other < s && !told; other++)
+            told = tell_clash(r, (enum section)s, (enum section)other);
     }
 }

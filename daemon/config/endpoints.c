@@ -14,11 +14,6 @@
 #define UNIX_SCHEME    "unix:"
 #define SYSTEMD_SCHEME "systemd:"
 
-static const enum section with_endpoint[] = {
-    SECTION_LEFT, SECTION_RIGHT, SECTION_OUTPUT, SECTION_LATE, SECTION_REJECTS, SECTION_HTTP,
-};
-#define WITH_ENDPOINT (sizeof(with_endpoint) / sizeof(with_endpoint[0]))
-
 static const char *const endpoint_keys[] = {"listen", "connect", "file"};
 #define ENDPOINT_KEYS 3
 
@@ -79,9 +74,9 @@ void endpoints_choose(struct reading *r)
 {
     const struct setting *found[ENDPOINT_KEYS];
 
-    for (size_t i = 0; i < WITH_ENDPOINT; i++)
-        if (find_all(&r->settings, with_endpoint[i], found) == 1)
-            r->choice.endpoints[with_endpoint[i]] = kind_of(found[0]);
+    for (int s = 0; s < SECTIONS; s++)
+        if (find_all(&r->settings, (enum section)s, found) == 1)
+            r->choice.endpoints[s] = kind_of(found[0]);
 }
 
 /* --- files --- */

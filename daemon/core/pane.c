@@ -10,8 +10,6 @@
 #define PANES_MIN 8
 
 /* A pane that fills is parted once, while that is cheap (a millisecond at most). */
-#define PART_BITS      4
-#define PART_BYTES     (UINT64_C(64) << 10)
 #define PART_BYTES_MAX (UINT64_C(2) << 20)
 
 struct pane_windows pane_windows_of(const struct plan *plan, int64_t t)
@@ -75,12 +73,13 @@ void pane_grow(struct pane *p, enum side side, struct slab_pool *pool, uint64_t 
 {
     uint64_t bytes = p->side[side].bytes;
 
-    if (p->side[side].bits > 0 || bytes < PART_BYTES || bytes > PART_BYTES_MAX || p->late != NULL)
+    if (p->side[side].bits > 0 || bytes < PANE_PART_FROM || bytes > PART_BYTES_MAX ||
+        p->late != NULL)
         return;
     if (2 * (p->side[SIDE_LEFT].bytes + p->side[SIDE_RIGHT].bytes) > room)
         return; /* slower, but within its memory */
-    window_log_split(&p->side[SIDE_LEFT], pool, PART_BITS);
-    window_log_split(&p->side[SIDE_RIGHT], pool, PART_BITS);
+    window_log_split(&p->side[SIDE_LEFT], pool, PANE_PART_BITS);
+    window_log_split(&p->side[SIDE_RIGHT], pool, PANE_PART_BITS);
 }
 
 void pane_list_done(struct pane_list *l, struct slab_pool *pool)

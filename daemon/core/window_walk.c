@@ -14,13 +14,10 @@
 /* How many keys ahead records are fetched while results are made. */
 #define EMIT_AHEAD 4
 
-/* Partitions serve caches: none for small windows, 16 from PART_BYTES a side on, 256 for
- * windows whose sixteenth would still be large. A pane is parted so finely only if it has
- * PANE_PART_BYTES for each partition. */
-#define PART_BITS       4
-#define PART_BYTES      (UINT64_C(64) << 10)
-#define PART_MORE_BYTES (UINT64_C(64) << 20)
-#define PANE_PART_BYTES 1024
+/* 256 partitions for windows whose sixteenth would still be large. A pane is parted so finely
+ * only if it has PART_LEAST_BYTES for each partition. */
+#define PART_MORE_BYTES  (UINT64_C(64) << 20)
+#define PART_LEAST_BYTES 1024
 /* How often the records of a window may be passed over, on the average, for its panes are
  * parted less finely than it should be walked. */
 #define PASSES_MAX 4
@@ -429,7 +426,9 @@ static uint64_t side_bytes_max(const struct pane *p)
 
 static unsigned bits_for(uint64_t bytes)
 {
-    return bytes >= PART_MORE_BYTES ? WINDOW_LOG_BITS_MAX : bytes >= PART_BYTES ? PART_BITS : 0;
+    if (bytes >= PART_MORE_BYTES)
+        return WINDOW_LOG_BITS_MAX;
+    return bytes >= PANE_PART_FROM ? PANE_PART_BITS : 0;
 }
 
 unsigned window_walk_bits_like(const struct pane *p)
@@ -458,8 +457,8 @@ unsigned window_walk_pane_bits(const struct window_walk *w)
 
     if (largest == bytes) /* it is the window */
         return bits;
-    while (bits > 0 && largest < (uint64_t)PANE_PART_BYTES << bits)
-        bits -= PART_BITS;
+    while (bits > 0 && largest < (uint64_t)PART_LEAST_BYTES << bits)
+        bits -= PANE_PART_BITS;
     return bits;
 }
 

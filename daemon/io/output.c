@@ -132,6 +132,16 @@ static void on_gone(void *owner, struct sink *s)
     sink_leaves(o, s);
 }
 
+/* Those whose writes have failed. */
+static void bury_dead(struct output *o)
+{
+    SINKS_EACH(o, s)
+    {
+        if (s->dead != NULL)
+            on_gone(o, s);
+    }
+}
+
 static struct sink *sink_join(struct output *o, int fd, const char *name)
 {
     struct sink *s = sink_new(o->base, fd, name, &o->bytes_written, on_gone, o);
@@ -263,11 +273,7 @@ static void try_unread(struct output *o)
         return;
     o->unread = false;
     join_file(o, fd, o->config->endpoint.path);
-    SINKS_EACH(o, s)
-    {
-        if (s->dead != NULL)
-            on_gone(o, s);
-    }
+    bury_dead(o);
 }
 
 static bool open_standard(struct output *o)
@@ -461,11 +467,7 @@ void output_commit(struct output *o)
     buf_clear(&o->rows);
     buf_trim(&o->rows, 2 * COMMIT_BYTES);
     o->row_count = 0;
-    SINKS_EACH(o, s)
-    {
-        if (s->dead != NULL)
-            on_gone(o, s);
-    }
+    bury_dead(o);
 }
 
 void output_take(struct output *o, struct buf *rows, uint64_t count)
@@ -490,24 +492,27 @@ size_t output_piece(const struct output *o)
 
 static void slow_decides(struct output *o, struct sink *s)
 {
+    uint64_t rows;
+
     if (o->config->slow == SLOW_DISCARD) {
         log_warning("%s: %s takes nothing: its results are discarded until it reads again", o->word,
                     s->name);
         s->discarding = true;
         return;
     }
+    rows = sink_rows(s);
     log_warning("%s: %s takes nothing: disconnected, its %llu results are discarded", o->word,
-                s->name, (unsigned long long)sink_rows(s));
-    o->discarded += sink_rows(s);
+                s->name, (unsigned long long)rows);
+    o->discarded += rows;
     sink_leaves(o, s);
 }
 
 static bool file_refuses(const struct output *o, struct buf *ret_reason)
 {
-    if (o->unread)
+    if (o->unread) {
         buf_printf(ret_reason, "%s: nobody reads the FIFO %s", o->word, o->config->endpoint.path);
-    if (o->unread)
         return true;
+    }
     SINKS_EACH(o, s)
     {
         if (s->trouble == NULL)

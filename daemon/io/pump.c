@@ -8,8 +8,6 @@
 
 #define TURN_FUEL     100000
 #define REJECT_FUEL   300
-#define RESULT_FUEL   6  /* to encode one, beside what pulling it cost ... */
-#define BYTES_A_FUEL  64 /* ... and its bytes */
 #define READ_FUEL     200
 #define DELIVERY_FUEL 2000 /* to settle its news, beside its bytes */
 /* A read's rows are dealt with in its own turn, unless they are many and dear. */
@@ -118,7 +116,7 @@ static void encode_next(struct pump *p, int64_t *fuel)
         engine_reject_result(p->engine, r);
         tell_pair(p, r);
     }
-    *fuel -= RESULT_FUEL + (int64_t)(buf_length(&o->rows) - before) / BYTES_A_FUEL;
+    *fuel -= OUTPUT_RESULT_FUEL + (int64_t)(buf_length(&o->rows) - before) / OUTPUT_BYTES_A_FUEL;
 }
 
 /* Encodes what was pulled, as far as there is room for it. */
@@ -173,7 +171,7 @@ static void take_delivery(struct pump *p, struct delivery *d, int64_t *fuel)
 
     while (delivery_next_rejected(d, &detail, &line))
         tell_pair_rejected(p, detail, line);
-    *fuel -= DELIVERY_FUEL + (int64_t)buf_length(&d->rows) / BYTES_A_FUEL;
+    *fuel -= DELIVERY_FUEL + (int64_t)buf_length(&d->rows) / OUTPUT_BYTES_A_FUEL;
     p->work += d->work;
     output_take(&p->outputs[OUTPUT_RESULTS], &d->rows, d->row_count);
     second_release(p->second, p->engine);

@@ -2,8 +2,6 @@
 
 #include <errno.h>
 #include <event2/event_struct.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
@@ -11,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "io/thread.h"
 
 /* Held by the loop until it has answered or is forgotten, and by the thread until that has
  * found; who lets go last frees it. The thread touches what stands in its part only. */
@@ -86,24 +85,6 @@ static void on_answered(evutil_socket_t fd, short what, void *arg)
     let_go(r);
 }
 
-/* Signals are the loop's. Nobody waits for the thread, the end of the process least of all. */
-static bool start_thread(struct resolver *r)
-{
-    pthread_attr_t detached;
-    sigset_t all, before;
-    pthread_t thread;
-    int error;
-
-    pthread_attr_init(&detached);
-    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&thread, &detached, run, r);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&detached);
-    return error == 0;
-}
-
 static bool ask_thread(struct resolver *r, struct event_base *base)
 {
     r->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -112,7 +93,7 @@ static bool ask_thread(struct resolver *r, struct event_base *base)
     atomic_store(&r->holders, 2);
     event_assign(&r->answered, base, r->fd, EV_READ | EV_PERSIST, on_answered, r);
     event_add(&r->answered, NULL);
-    if (start_thread(r))
+    if (thread_start(run, r, NULL))
         return true;
     atomic_store(&r->holders, 1);
     event_del(&r->answered);

@@ -3,22 +3,21 @@
 #include <assert.h>
 #include <event2/event_struct.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "io/output.h"
 #include "io/tell.h"
+#include "io/thread.h"
 
 #define QUEUE      16 /* firings that wait */
 #define DELIVERIES 3
 #define RESULTS    64
 
-/* A piece of work, in fuel of about 10 ns; and what encoding a result takes of it. */
-#define PIECE_FUEL   100000
-#define RESULT_FUEL  6
-#define BYTES_A_FUEL 64
+/* A piece of work, in fuel of about 10 ns. */
+#define PIECE_FUEL 100000
 
 /* What the last row mostly goes beyond the piece by. */
 #define LAST_ROW 4096
@@ -138,7 +137,7 @@ static void encode_next(struct second *s, struct delivery *d, int64_t *fuel)
         firing_reject_result(d->news, r);
         reject(s, d, r);
     }
-    *fuel -= RESULT_FUEL + (int64_t)(delivery_bytes(d) - before) / BYTES_A_FUEL;
+    *fuel -= OUTPUT_RESULT_FUEL + (int64_t)(delivery_bytes(d) - before) / OUTPUT_BYTES_A_FUEL;
 }
 
 /* Pulls a few results. False: there is nothing to pull from. */
@@ -194,15 +193,9 @@ static void on_awake(evutil_socket_t fd, short what, void *arg)
     (void)arg;
 }
 
-/* Signals are the loop's. */
 static bool start_thread(struct second *s)
 {
-    sigset_t all, before;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    s->running = pthread_create(&s->thread, NULL, run, s) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    s->running = thread_start(run, s, &s->thread);
     if (s->running)
         pthread_setname_np(s->thread, "joind-fires");
     return s->running;

@@ -117,9 +117,8 @@ void stop_tick(struct daemon *d)
         d->moved = moved(d);
         d->step_since_ms = now_ms;
     }
-    if (now_ms - d->step_since_ms >= STOP_DRAINING_MS) {
+    if (now_ms - d->step_since_ms >= STOP_DRAINING_MS)
         give_up(d);
-    }
 }
 
 static bool any_failed(const struct daemon *d)

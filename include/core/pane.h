@@ -25,6 +25,11 @@
 #include "core/side.h"
 #include "core/window_log.h"
 
+/* Partitions serve caches: none for small windows, 1 << PANE_PART_BITS from so many bytes a side
+ * on. (Finer ones, of large windows: core/window_walk.) */
+#define PANE_PART_BITS 4
+#define PANE_PART_FROM (UINT64_C(64) << 10)
+
 struct late_index;
 
 struct pane {

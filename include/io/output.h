@@ -41,6 +41,11 @@
 
 #define OUTPUT_AHEAD (256 << 10)
 
+/* What encoding a result takes, in fuel, beside what pulling it cost; and its bytes. The same in
+ * whichever thread (io/pump, io/second). */
+#define OUTPUT_RESULT_FUEL  6
+#define OUTPUT_BYTES_A_FUEL 64
+
 struct output {
     const struct output_config *config; /* not owned */
     const char *word;                   /* output, late, rejects */

@@ -9,7 +9,6 @@ machine. A test puts its own ports and paths there (recipe()), and changes nothi
 Where it is not set, and they are not there, the tests that need them are skipped.
 """
 
-import fcntl
 import json
 import os
 import pathlib
@@ -19,13 +18,13 @@ import signal
 import socket
 import subprocess
 import tempfile
-import termios
 import threading
 import time
 
 import pytest
 
-from joind import PATIENCE, PROJECT, clean_env, readable, wait_until
+from joind import PATIENCE, PROJECT, clean_env, wait_until
+from tools import Terminal
 
 RECIPES = PROJECT / "conf" / "shippers"
 PROGRAMS = pathlib.Path(os.environ.get("JOIND_SHIPPERS", PROJECT / "build-shippers" / "bin"))
@@ -264,34 +263,10 @@ def feed(folder, name, data, *options, port, seconds=20):
     return process.returncode
 
 
-class Terminal:
-    """A client that is a script, on a terminal, as a person sits before it."""
-
-    def __init__(self, folder, name, port):
-        self.terminal, inner = os.openpty()
-        self.process = client(folder, name, port=port, stdin=inner, stdout=inner,
-                              start_new_session=True,
-                              preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
-        os.close(inner)
-        self.screen = b""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait(10)
-        os.close(self.terminal)
-
-    def wait_screen(self, text):
-        def shown():
-            if readable(self.terminal):
-                self.screen += os.read(self.terminal, 4096)
-            return text in self.screen
-        wait_until(shown, 10, f"a screen with {text!r}", lambda: self.screen)
-
-    def type(self, data):
-        os.write(self.terminal, data)
+def on_terminal(folder, name, port):
+    """A client that is a script, on a terminal."""
+    return Terminal(lambda inner, owns: client(folder, name, port=port, stdin=inner, stdout=inner,
+                                               start_new_session=True, preexec_fn=owns))
 
 
 # joind beside them.

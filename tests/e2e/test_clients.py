@@ -1,12 +1,11 @@
 """The programs people really feed joind with: nc, telnet and the shell."""
 
-import fcntl
 import os
 import subprocess
-import termios
 import time
 
-from joind import PATIENCE, readable, wait_until
+from joind import PATIENCE, wait_until
+from tools import Terminal
 
 
 class Program:
@@ -105,44 +104,21 @@ def test_a_shell_s_dev_tcp_is_a_sender(joind):
     assert sorted(subscriber.wait_end()) == ["1,a", "2,b"]
 
 
-class Telnet:
-    """telnet on a terminal of its own, as a person sits before it."""
+class Telnet(Terminal):
+    """telnet on a terminal of its own."""
 
     INTERRUPT = b"\x03"
     ESCAPE = b"\x1d"
 
     def __init__(self, address):
-        self.terminal, terminal = os.openpty()
-
-        def own_terminal():
-            os.setsid()
-            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
-        self.process = subprocess.Popen(["telnet", address[0], str(address[1])], stdin=terminal,
-                                        stdout=terminal, stderr=terminal, close_fds=True,
-                                        env={**os.environ, "TERM": "dumb"},
-                                        preexec_fn=own_terminal)
-        os.close(terminal)
-        self.screen = b""
+        super().__init__(lambda inner, owns: subprocess.Popen(
+            ["telnet", address[0], str(address[1])], stdin=inner, stdout=inner, stderr=inner,
+            close_fds=True, env={**os.environ, "TERM": "dumb"}, start_new_session=True,
+            preexec_fn=owns))
 
     def __enter__(self):
         self.wait_screen(b"Escape character")
         return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait(10)
-        os.close(self.terminal)
-
-    def wait_screen(self, text):
-        def shown():
-            if readable(self.terminal):
-                self.screen += os.read(self.terminal, 4096)
-            return text in self.screen
-        wait_until(shown, 10, f"telnet to show {text!r}")
-
-    def type(self, data):
-        os.write(self.terminal, data)
 
 
 def test_telnet_sends_crlf_and_its_lines_join(joind):

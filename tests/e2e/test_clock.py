@@ -3,25 +3,19 @@
 The clock is stepped by a small library that is loaded before all others (clockstep.c).
 """
 
-import os
-import pathlib
 import re
 import struct
-import subprocess
 import time
 
 import pytest
 
-from joind import PATIENCE, SANITIZED, at_window_start, wait_until
+from joind import PATIENCE, at_window_start, wait_until
+from tools import build_library, preloading
 
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory):
-    path = tmp_path_factory.mktemp("clockstep") / "clockstep.so"
-    source = pathlib.Path(__file__).with_name("clockstep.c")
-    subprocess.run([os.environ.get("CC", "cc"), "-O1", "-shared", "-fPIC", "-Wall", "-Wextra",
-                    "-Werror", "-o", path, source, "-ldl"], check=True)
-    return path
+    return build_library(tmp_path_factory.mktemp("clockstep"), "clockstep")
 
 
 @pytest.fixture
@@ -29,7 +23,7 @@ def clock(tmp_path, library):
     """The wall clock that daemons see which are started with clock.env."""
     class Clock:
         file = tmp_path / "offset"
-        env = {"CLOCKSTEP_FILE": str(file), "LD_PRELOAD": str(library)}
+        env = {"CLOCKSTEP_FILE": str(file), **preloading(library)}
 
         def step_to(self, offset_s):
             with open(self.file, "r+b") as stream:
@@ -37,9 +31,6 @@ def clock(tmp_path, library):
 
     made = Clock()
     made.file.write_bytes(bytes(8))
-    if SANITIZED:
-        options = os.environ.get("ASAN_OPTIONS", "")
-        made.env["ASAN_OPTIONS"] = options + ":verify_asan_link_order=0"
     return made
 
 

@@ -14,10 +14,7 @@ import time
 import pytest
 
 from joind import PATIENCE, at_window_start, new_socket, readable, reset_at_close, wait_until
-
-SMALL = 4096        # a receive buffer that leaves the waiting to joind
-# Every left record gives its result at once.
-AT_ONCE = {"match": "latest", "type": "left", "size": None}
+from test_output import AT_ONCE, SMALL, wait_stuck, written
 
 
 class Peer:
@@ -148,22 +145,6 @@ class Counting(threading.Thread):
 
 def rows(count, start=0):
     return [f"{n},v,," for n in range(start, count)]
-
-
-def written(daemon, output="output"):
-    return int(daemon.metric("joind_output_bytes_total", output=output))
-
-
-def wait_stuck(daemon):
-    """Returns when output was written and no more of it goes out for half a second."""
-    seen = [-1, time.monotonic()]
-
-    def stuck():
-        now = written(daemon)
-        if now != seen[0]:
-            seen[:] = now, time.monotonic()
-        return now > 0 and time.monotonic() - seen[1] > 0.5
-    wait_until(stuck, 10, "output that stands still", daemon.log_text)
 
 
 # Absent.

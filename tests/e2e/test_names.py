@@ -1,32 +1,24 @@
 """Names of peers to connect to: unknown, unanswered, of several addresses, one's own."""
 
-import os
-import pathlib
-import subprocess
 import time
 
 import pytest
 
-from joind import PATIENCE, SANITIZED
-from test_connect import AT_ONCE, peer, written     # noqa: F401 (peer is a fixture)
+from joind import PATIENCE
+from test_connect import peer     # noqa: F401 (a fixture)
+from test_output import AT_ONCE, written
+from tools import build_library, preloading
 
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory):
-    path = tmp_path_factory.mktemp("names") / "names.so"
-    source = pathlib.Path(__file__).with_name("names.c")
-    subprocess.run([os.environ.get("CC", "cc"), "-O1", "-shared", "-fPIC", "-Wall", "-Wextra",
-                    "-Werror", "-o", path, source, "-ldl"], check=True)
-    return path
+    return build_library(tmp_path_factory.mktemp("names"), "names")
 
 
 @pytest.fixture
 def names(library):
     """The environment in which the names of names.c are known."""
-    env = {"LD_PRELOAD": str(library)}
-    if SANITIZED:
-        env["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
-    return env
+    return preloading(library)
 
 
 def test_a_name_that_nobody_knows_is_said(joind, names):

@@ -15,6 +15,7 @@ from joind import PATIENCE, SANITIZED, at_window_start, wait_until
 HOT_LEFT = [f"hot,left-value-{n:06}" for n in range(1000)]
 HOT_RIGHT = [f"hot,right-value-{n:06}" for n in range(1000)]
 HOT_COUNT = len(HOT_LEFT) * len(HOT_RIGHT)
+# Every left record gives its result at once.
 AT_ONCE = {"match": "latest", "type": "left", "size": None}
 SMALL = 4096        # a receive buffer that leaves the waiting to joind
 
@@ -32,8 +33,8 @@ def send_hot(daemon, window_s=2):
     assert daemon.books("left")["held"] == 1000, "the window's end came between: a slow machine"
 
 
-def written(daemon):
-    return int(daemon.metric("joind_output_bytes_total", output="output"))
+def written(daemon, output="output"):
+    return int(daemon.metric("joind_output_bytes_total", output=output))
 
 
 def discarded(daemon):

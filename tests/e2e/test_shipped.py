@@ -15,6 +15,7 @@ import pytest
 
 from joind import BINARY, ENDLESS, PATIENCE, PROJECT, at_window_start, clean_env, run, \
     wait_until
+from tools import assert_check_says_what_reads_the_same
 
 CONF = PROJECT / "conf"
 SAMPLES = CONF / "samples"
@@ -75,13 +76,7 @@ def test_every_shipped_configuration_has_samples_and_expected_rows():
 
 @pytest.mark.parametrize("name", ALL)
 def test_check_finds_nothing_wrong_and_prints_what_reads_the_same(name, tmp_path):
-    first = run("--check", CONF / f"{name}.ini")
-    assert first.returncode == 0, first.log
-    printed = tmp_path / "printed.ini"
-    printed.write_bytes(first.stdout)
-    second = run("--check", printed)
-    assert second.returncode == 0, second.log
-    assert second.stdout == first.stdout
+    assert_check_says_what_reads_the_same(CONF / f"{name}.ini", tmp_path)
 
 
 @each_shipped

@@ -13,8 +13,9 @@ import time
 import pytest
 
 from joind import ENDLESS, PATIENCE, SocketUnits, run, wait_until
-from shippers import RECIPES, Logging, Terminal, assert_each_once, client, feed, free_port, \
-    numbered, received, shipped, shippers, yours
+from shippers import RECIPES, Logging, assert_each_once, client, feed, free_port, \
+    numbered, on_terminal, received, shipped, shippers, yours
+from tools import assert_check_says_what_reads_the_same
 
 INIS = sorted(path.name for path in RECIPES.glob("*.ini"))
 SCRIPTS = sorted(path.name for path in RECIPES.glob("*.sh"))
@@ -35,13 +36,7 @@ def objects(subscriber, count, seconds=20):
 
 @pytest.mark.parametrize("name", INIS)
 def test_check_finds_nothing_wrong(name, tmp_path):
-    first = run("--check", RECIPES / name)
-    assert first.returncode == 0, first.log
-    printed = tmp_path / "printed.ini"
-    printed.write_bytes(first.stdout)
-    second = run("--check", printed)
-    assert second.returncode == 0, second.log
-    assert second.stdout == first.stdout
+    assert_check_says_what_reads_the_same(RECIPES / name, tmp_path)
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
@@ -262,7 +257,7 @@ def test_telnet_s_line_ends_are_taken_and_its_ctrl_c_costs_one_line(joind, shipp
     daemon = shipped(joind, "lines.ini")
     subscriber = daemon.subscribe()
     daemon.send("right", PARCELS)
-    with Terminal(shippers.folder, "telnet-to-joind.sh", daemon.port("left")) as telnet:
+    with on_terminal(shippers.folder, "telnet-to-joind.sh", daemon.port("left")) as telnet:
         telnet.wait_screen(b"Escape character")
         telnet.type(b"o-17,4211,12.50\r")
         assert rows(subscriber, 1) == PAIRS[:1]
@@ -389,7 +384,7 @@ def test_a_client_prints_every_result_from_when_it_connects(name, joind, shipper
 
 def test_telnet_shows_results(joind, shippers):
     daemon = shipped(joind, "lines.ini")
-    with Terminal(shippers.folder, "joind-to-telnet.sh", daemon.port("output")) as telnet:
+    with on_terminal(shippers.folder, "joind-to-telnet.sh", daemon.port("output")) as telnet:
         wait_until(lambda: daemon.connections("output") == 1, 10, "a subscriber")
         daemon.send("right", PARCELS)
         daemon.send("left", ORDERS)

@@ -6,8 +6,6 @@
  * printable, so that a corpus file can be read and written by hand.
  */
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #undef NDEBUG
 #include <assert.h>
@@ -81,37 +79,16 @@ static void check_wrapped(struct bytes record)
 
 /* --- rows --- */
 
-static size_t make_cuts(size_t *cuts, size_t n, size_t longest, uint64_t seed)
-{
-    size_t count = 0;
-
-    for (size_t at = 0; at < n; count++) {
-        at += 1 + transcript_random(&seed) % longest;
-        cuts[count] = at < n ? at : n;
-    }
-    return count;
-}
-
 static void check_cuts(const struct input_format *f, const uint8_t *options, struct bytes input)
 {
-    struct showing how = {.with_lines = true};
-    struct buf whole = BUF_EMPTY, cut = BUF_EMPTY;
-    size_t *cuts = mem_alloc_zeroed(input.n, sizeof(*cuts));
+    const struct cutting c = {
+        .end = (options[0] & FLAG_BROKEN) != 0 ? INPUT_BROKEN : INPUT_ENDED,
+        .refusals = (options[0] & FLAG_REFUSALS) != 0,
+        .longest = options[2],
+        .seed = options[3],
+    };
 
-    how.end = (options[0] & FLAG_BROKEN) != 0 ? INPUT_BROKEN : INPUT_ENDED;
-    transcript_write(f, input, &how, &whole);
-    how.cuts = cuts;
-    how.cut_count = make_cuts(cuts, input.n, (size_t)1 << options[2] % 12, options[3]);
-    how.refusals = (options[0] & FLAG_REFUSALS) != 0 ? options[3] + 1u : 0;
-    how.end_comes_later = options[3] % 2 == 1;
-    transcript_write(f, input, &how, &cut);
-    if (!bytes_equal(buf_bytes(&whole), buf_bytes(&cut))) {
-        fprintf(stderr, "%s-- but when it is cut --\n%s", buf_text(&whole), buf_text(&cut));
-        abort();
-    }
-    mem_free(cuts);
-    buf_done(&whole);
-    buf_done(&cut);
+    transcript_check_cuts(f, input, &c);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

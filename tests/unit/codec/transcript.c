@@ -2,6 +2,8 @@
 
 #undef NDEBUG
 #include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "base/mem.h"
 #include "core/batch.h"
@@ -218,4 +220,38 @@ const char *transcript_at_once(const struct input_format *f, const char *text, s
     buf_clear(to);
     transcript_write(f, (struct bytes){text, n}, &how, to);
     return buf_text(to);
+}
+
+/* Ascending places within the input, at most `longest` apart. */
+static size_t make_cuts(size_t *cuts, size_t n, size_t longest, uint64_t seed)
+{
+    size_t count = 0;
+
+    for (size_t at = 0; at < n; count++) {
+        at += 1 + transcript_random(&seed) % longest;
+        cuts[count] = at < n ? at : n;
+    }
+    return count;
+}
+
+void transcript_check_cuts(const struct input_format *f, struct bytes input,
+                           const struct cutting *c)
+{
+    struct showing how = {.with_lines = true, .end = c->end};
+    struct buf whole = BUF_EMPTY, cut = BUF_EMPTY;
+    size_t *cuts = mem_alloc_zeroed(input.n, sizeof(*cuts));
+
+    transcript_write(f, input, &how, &whole);
+    how.cuts = cuts;
+    how.cut_count = make_cuts(cuts, input.n, (size_t)1 << c->longest % 12, c->seed);
+    how.refusals = c->refusals ? c->seed + 1u : 0;
+    how.end_comes_later = c->seed % 2 == 1;
+    transcript_write(f, input, &how, &cut);
+    if (!bytes_equal(buf_bytes(&whole), buf_bytes(&cut))) {
+        fprintf(stderr, "%s-- but when it is cut --\n%s", buf_text(&whole), buf_text(&cut));
+        abort();
+    }
+    mem_free(cuts);
+    buf_done(&whole);
+    buf_done(&cut);
 }

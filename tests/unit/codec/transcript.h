@@ -37,6 +37,17 @@ void transcript_write(const struct input_format *f, struct bytes input, const st
 const char *transcript_at_once(const struct input_format *f, const char *text, size_t n,
                                enum input_end end, struct buf *to);
 
+/* What a fuzzer's bytes say of the pieces. */
+struct cutting {
+    enum input_end end;
+    bool refusals;
+    uint8_t longest, seed; /* pieces have at most 2^(longest % 12) bytes */
+};
+
+/* Aborts, and prints both, where the rows of the input at once and in pieces differ. */
+void transcript_check_cuts(const struct input_format *f, struct bytes input,
+                           const struct cutting *c);
+
 /* Random numbers that are the same on every run. */
 uint64_t transcript_random(uint64_t *state);
 

@@ -1,0 +1,67 @@
+"""What several test files need beside the daemon: terminals, libraries to be preloaded."""
+
+import fcntl
+import os
+import pathlib
+import subprocess
+import termios
+
+from joind import SANITIZED, readable, run, wait_until
+
+
+class Terminal:
+    """A terminal with a program on it, as a person sits before it.
+
+    `start` gets the terminal's inner end and what has to be called in the new process, in a
+    session of its own, and returns the process."""
+
+    def __init__(self, start):
+        self.terminal, inner = os.openpty()
+        self.process = start(inner, lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        os.close(inner)
+        self.screen = b""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait(10)
+        os.close(self.terminal)
+
+    def wait_screen(self, text):
+        def shown():
+            if readable(self.terminal):
+                self.screen += os.read(self.terminal, 4096)
+            return text in self.screen
+        wait_until(shown, 10, f"a screen with {text!r}", lambda: self.screen)
+
+    def type(self, data):
+        os.write(self.terminal, data)
+
+
+def build_library(folder, name):
+    """The library of NAME.c, for preloading()."""
+    path = folder / f"{name}.so"
+    source = pathlib.Path(__file__).with_name(f"{name}.c")
+    subprocess.run([os.environ.get("CC", "cc"), "-O1", "-shared", "-fPIC", "-Wall", "-Wextra",
+                    "-Werror", "-o", path, source, "-ldl"], check=True)
+    return path
+
+
+def preloading(library):
+    """The environment of a daemon that takes this library's functions for the C library's."""
+    env = {"LD_PRELOAD": str(library)}
+    if SANITIZED:
+        env["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+    return env
+
+
+def assert_check_says_what_reads_the_same(ini, folder):
+    first = run("--check", ini)
+    assert first.returncode == 0, first.log
+    printed = folder / "printed.ini"
+    printed.write_bytes(first.stdout)
+    second = run("--check", printed)
+    assert second.returncode == 0, second.log
+    assert second.stdout == first.stdout
