@@ -1,6 +1,8 @@
 #include "io/binding.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <netdb.h>
 #include <stddef.h>
 #include <string.h>
@@ -217,6 +219,18 @@ bool binding_open(struct binding *b, const struct endpoint *e, const char *secti
         break;
     }
     return b->fd >= 0;
+}
+
+void binding_refuse(struct binding *b)
+{
+    struct sock_filter drop_it = BPF_STMT(BPF_RET | BPF_K, 0);
+    struct sock_fprog drop_all = {.len = 1, .filter = &drop_it};
+
+    assert(b->endpoint->family != FAMILY_SYSTEMD);
+    if (b->endpoint->family == FAMILY_UNIX)
+        shutdown(b->fd, SHUT_RD);
+    else
+        setsockopt(b->fd, SOL_SOCKET, SO_ATTACH_FILTER, &drop_all, sizeof(drop_all));
 }
 
 void binding_close(struct binding *b)

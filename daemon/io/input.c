@@ -118,12 +118,11 @@ static void end_with_last(struct input *in)
 {
     if (!is_batch(in) || in->source_count > 0)
         return;
-    listener_take_all(&in->listener);
-    if (in->source_count > 0)
-        return;
+    listener_take_last(&in->listener);
     listener_close(&in->listener);
     in->stopping = true;
-    log_info("%s: the last connection has closed: this side has ended", side_word(in->side));
+    log_info("%s: the last connection has closed: this side %s", side_word(in->side),
+             in->source_count > 0 ? "ends with those that waited" : "has ended");
 }
 
 /* Batch: the end of a connection that we made is the side's, if it came in order; else who
@@ -170,7 +169,7 @@ void input_close_door(struct input *in)
 {
     if (in->listening) {
         if (in->config->endpoint.family != FAMILY_SYSTEMD)
-            listener_take_all(&in->listener);
+            listener_take_last(&in->listener);
         listener_close(&in->listener);
     }
     if (in->connecting)

@@ -108,9 +108,11 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
         ;
 }
 
-void listener_take_all(struct listener *l)
+void listener_take_last(struct listener *l)
 {
-    /* No longer than the queue: others may go on coming. */
+    if (l->endpoint->family != FAMILY_SYSTEMD)
+        binding_refuse(&l->binding);
+    /* No longer than the queue: to a passed socket others may go on coming. */
     for (int i = 0; i < BACKLOG && take_one(l); i++)
         ;
 }

@@ -27,6 +27,11 @@ struct binding {
  * left, output, http. `backlog`: of one that is made. */
 bool binding_open(struct binding *b, const struct endpoint *e, const char *section, int backlog);
 
+/* From now on nobody gets into its queue, so that it can be emptied for good: closing a socket
+ * resets who waits there, and a client that has sent all it has may not even notice. TCP: who
+ * tries is told when it tries again, after the close. Not for a passed socket. */
+void binding_refuse(struct binding *b);
+
 /* The socket file goes too, if it is still ours. A passed socket stays open with the service
  * manager, and who waits in its queue waits on. */
 void binding_close(struct binding *b);

@@ -43,9 +43,10 @@ bool listener_open(struct listener *l, struct event_base *base, const struct end
                    const char *section, listener_accept *accept, void *owner);
 void listener_close(struct listener *l);
 
-/* Takes all that wait in the queue, for closing the socket would reset them: not that of the
- * service manager's, where they go on waiting. */
-void listener_take_all(struct listener *l);
+/* Before the close: takes all that wait in the queue, and lets nobody into it any more
+ * (binding_refuse), for the close would reset them. Of a passed socket it takes who waits now;
+ * others wait for the next who gets it. */
+void listener_take_last(struct listener *l);
 
 /* Where it listens, as the ready line and messages say it. */
 const char *listener_place(const struct listener *l);

@@ -6,6 +6,7 @@ import resource
 import pytest
 
 from joind import BINARY, Joind, config
+from tools import Clock, build_library
 
 
 def pytest_addoption(parser):
@@ -31,6 +32,17 @@ def pytest_collection_modifyitems(config, items):
 def pytest_sessionstart(session):
     if not BINARY.exists():
         pytest.exit(f"no daemon at {BINARY}: build it first, or set JOIND", returncode=2)
+
+
+@pytest.fixture(scope="session")
+def clockstep(tmp_path_factory):
+    return build_library(tmp_path_factory.mktemp("clockstep"), "clockstep")
+
+
+@pytest.fixture
+def clock(tmp_path, clockstep):
+    """The wall clock that daemons see which are started with clock.env."""
+    return Clock(tmp_path / "offset", clockstep)
 
 
 @pytest.fixture

@@ -1,41 +1,18 @@
 """A wall clock that steps: forward it is followed, backward never. Rules: semantics.md, section 1.
 
-The clock is stepped by a small library that is loaded before all others (clockstep.c).
+The clock is stepped by a small library that is loaded before all others (clockstep.c): the fixture
+`clock`.
 """
 
 import re
-import struct
 import time
 
 import pytest
 
-from joind import PATIENCE, at_window_start, wait_until
-from tools import build_library, preloading
-
-
-@pytest.fixture(scope="session")
-def library(tmp_path_factory):
-    return build_library(tmp_path_factory.mktemp("clockstep"), "clockstep")
-
-
-@pytest.fixture
-def clock(tmp_path, library):
-    """The wall clock that daemons see which are started with clock.env."""
-    class Clock:
-        file = tmp_path / "offset"
-        env = {"CLOCKSTEP_FILE": str(file), **preloading(library)}
-
-        def step_to(self, offset_s):
-            with open(self.file, "r+b") as stream:
-                stream.write(struct.pack("q", round(offset_s * 1e9)))
-
-    made = Clock()
-    made.file.write_bytes(bytes(8))
-    return made
-
+from joind import PATIENCE, wait_until
+from tools import DAY, WINDOW
 
 HOUR = 3600
-DAY = 24 * HOUR
 
 
 def pair(daemon, key):
@@ -56,12 +33,12 @@ def test_the_library_steps_the_daemon_s_clock(joind, clock):
 
 
 def test_a_step_backward_does_not_move_records_into_earlier_windows(joind, clock):
-    daemon = joind(env=clock.env, join={"size": "3s"})
+    daemon = joind(env=clock.env, join={"size": WINDOW})
     subscriber = daemon.subscribe()
-    at_window_start(3)
     daemon.send("left", b"1,a\n")
     clock.step_to(-HOUR)
     daemon.send("right", b"1,x\n")
+    clock.end_window()
     assert subscriber.wait_lines(1, seconds=5) == ["1,a,1,x"]
     daemon.wait_books("left", matched=1, held=0)
 

@@ -13,8 +13,9 @@ import time
 
 import pytest
 
-from joind import PATIENCE, at_window_start, new_socket, readable, reset_at_close, wait_until
+from joind import PATIENCE, new_socket, readable, reset_at_close, wait_until
 from test_output import AT_ONCE, SMALL, wait_stuck, written
+from tools import WINDOW
 
 
 class Peer:
@@ -261,22 +262,23 @@ def test_healthz_is_503_after_a_minute(joind, peer):
 
 # Gone.
 
-def hot(daemon, count=400):
+def hot(daemon, clock, count=400):
     """Results of about 6 MB at once; returns them."""
     lefts = [f"hot,left-value-{n:04}" for n in range(count)]
     rights = [f"hot,right-value-{n:04}" for n in range(count)]
-    at_window_start(2)
     daemon.send("left", "\n".join(lefts) + "\n")
     daemon.send("right", "\n".join(rights) + "\n")
-    assert daemon.books("left")["held"] == count, "the window's end came between: a slow machine"
+    assert daemon.books("left")["held"] == count
+    clock.end_window()
     return "".join(f"{left},{right}\n" for left in lefts for right in rights).encode()
 
 
-def test_after_a_break_in_a_line_that_line_is_sent_again_whole(joind, peer):
+def test_after_a_break_in_a_line_that_line_is_sent_again_whole(joind, clock, peer):
     small = peer(receive_buffer=SMALL)
-    daemon = joind(join={"size": "2s"}, output={"connect": small.text, "buffer": "64K"})
+    daemon = joind(env=clock.env, join={"size": WINDOW},
+                   output={"connect": small.text, "buffer": "64K"})
     first = small.accept()
-    expected = hot(daemon)
+    expected = hot(daemon, clock)
     first.read_lines(100)
     wait_stuck(daemon)
     delivered = written(daemon)
@@ -291,12 +293,13 @@ def test_after_a_break_in_a_line_that_line_is_sent_again_whole(joind, peer):
     daemon.stop(expect=0)
 
 
-def test_a_peer_that_half_closes_gets_the_end_of_its_line_and_the_next_one_the_rest(joind, peer):
+def test_a_peer_that_half_closes_gets_the_end_of_its_line_and_the_next_one_the_rest(joind, clock, peer):
     """As joind itself stops: it tells its senders by a half-close, and reads to their end."""
     small = peer(receive_buffer=SMALL)
-    daemon = joind(join={"size": "2s"}, output={"connect": small.text, "buffer": "64K"})
+    daemon = joind(env=clock.env, join={"size": WINDOW},
+                   output={"connect": small.text, "buffer": "64K"})
     first = small.accept()
-    expected = hot(daemon)
+    expected = hot(daemon, clock)
     first.read_lines(100)
     wait_stuck(daemon)
     first.half_close()
@@ -373,13 +376,13 @@ def test_a_peer_that_goes_and_comes_thirty_times_under_load(joind, peer, how):
     daemon.wait_log("has gone")
 
 
-def test_a_peer_that_takes_nothing_is_gone_after_a_time(joind, peer, tmp_path):
+def test_a_peer_that_takes_nothing_is_gone_after_a_time(joind, clock, peer, tmp_path):
     """Of a unix peer the kernel would never say so."""
     deaf = peer(str(tmp_path / "sock"))
-    daemon = joind(join={"size": "2s"}, output={"connect": deaf.text, "buffer": "64K",
-                                               "dead_after": "2s"})
+    daemon = joind(env=clock.env, join={"size": WINDOW},
+                   output={"connect": deaf.text, "buffer": "64K", "dead_after": "2s"})
     first = deaf.accept()
-    expected = hot(daemon)
+    expected = hot(daemon, clock)
     wait_stuck(daemon)
     delivered = written(daemon)
     second = deaf.accept()

@@ -19,8 +19,8 @@ import time
 
 import pytest
 
-from joind import PATIENCE, SANITIZED, Feeder, at_window_start, connect_to, readable
-from joind import reset_at_close, wait_until
+from joind import PATIENCE, SANITIZED, Feeder, connect_to, readable, reset_at_close, wait_until
+from tools import WINDOW
 
 # Results come at once, and nothing is forgotten while a test runs.
 AT_ONCE = {"match": "interval", "size": None, "lower": "-1h", "upper": "1h"}
@@ -173,25 +173,30 @@ def test_the_soft_limit_of_descriptors_is_raised_to_the_hard_one(joind):
     assert all(is_open(feeder) for feeder in feeders)
 
 
-def test_a_busy_connection_does_not_starve_a_quiet_one(joind):
+def test_a_busy_connection_does_not_starve_a_quiet_one(joind, clock):
     """A stream without an end beside one line now and then, and a tick."""
-    daemon = joind(join={"size": "2s"}, output={"select": "v, w"}, left={"where": "ok",
-                   "fields": "k, v, ok boolean"})
+    daemon = joind(env=clock.env, join={"size": WINDOW}, output={"select": "v, w"},
+                   left={"where": "ok", "fields": "k, v, ok boolean"})
     subscriber = daemon.subscribe()
     busy, quiet = daemon.connect("left"), daemon.connect("left")
     busy.socket.settimeout(0.05)
     block = b"busy,value,false\n" * 4000
-    for number in range(2):
-        at_window_start(2)
-        quiet.send(b"%d,a,true\n" % number)
-        daemon.connect("right").send(b"%d,x\n" % number)
+
+    def keep_busy_until(reached, what):
         until = time.monotonic() + 4 * PATIENCE
-        while subscriber.count() <= number:
-            assert time.monotonic() < until, "the quiet connection's row does not come"
+        while not reached():
+            assert time.monotonic() < until, f"{what} does not come"
             try:
                 busy.socket.send(block)
             except TimeoutError:
                 pass
+
+    for number in range(2):
+        daemon.send("right", b"%d,x\n" % number)
+        quiet.send(b"%d,a,true\n" % number)
+        keep_busy_until(lambda: daemon.books("left")["held"] == 1, "the quiet connection's line")
+        clock.end_window()
+        keep_busy_until(lambda: subscriber.count() > number, "the row")
     daemon.assert_books_balance()
 
 

@@ -9,7 +9,8 @@ import threading
 
 import pytest
 
-from joind import PATIENCE, at_window_start, config, run, wait_until
+from joind import PATIENCE, config, run, wait_until
+from tools import WINDOW
 
 LEFT = b"1,a\n1,b\n2,c\n,d\n"
 RIGHT = b"1,x\n1,y\n3,z\n,w\n"
@@ -62,15 +63,15 @@ def test_null_keys_are_held_only_where_they_will_be_padded(joind, kind, padded):
 
 # Windows and ticks.
 
-def test_a_window_s_results_come_at_its_end_and_not_before(joind):
-    daemon = joind(join={"size": "2s"})
+def test_a_window_s_results_come_at_its_end_and_not_before(joind, clock):
+    daemon = joind(env=clock.env, join={"size": WINDOW})
     subscriber = daemon.subscribe()
-    at_window_start(2)
     daemon.send("left", "1,a\n")
     daemon.send("right", "1,x\n")
     assert subscriber.count() == 0
     daemon.wait_books("left", received=1)
     assert daemon.books("left")["matched"] == subscriber.count()
+    clock.end_window()
     assert subscriber.wait_lines(1, seconds=4) == ["1,a,1,x"]
     daemon.wait_books("left", matched=1, held=0)
     daemon.wait_books("right", matched=1, held=0)
@@ -468,12 +469,12 @@ def test_the_mode_of_a_made_file_is_the_configured_one(joind, tmp_path):
     daemon.stop(expect=0)
 
 
-def test_standard_output_gets_rows_and_nothing_else(joind, tmp_path):
+def test_standard_output_gets_rows_and_nothing_else(joind, clock, tmp_path):
     with open(tmp_path / "stdout", "wb") as out:
-        daemon = joind(output={"file": "-"}, join={"size": "1s"}, stdout=out)
-        at_window_start(1)
+        daemon = joind(env=clock.env, output={"file": "-"}, join={"size": WINDOW}, stdout=out)
         daemon.send("left", b"1,a\n")
         daemon.send("right", b"1,x\n")
+        clock.end_window()
         wait_until(lambda: (tmp_path / "stdout").read_bytes() == b"1,a,1,x\n", 5,
                    "the row on standard output", daemon.log_text)
         daemon.stop(expect=0)

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from joind import ENDLESS, PATIENCE, at_window_start, wait_until
-from test_clock import clock, library  # noqa: F401 pylint: disable=unused-import
+from joind import ENDLESS, PATIENCE, wait_until
+from tools import DAY, WINDOW
 
 HOUR = 3600
 
@@ -27,16 +27,14 @@ def event(joind, join, **sections):
 
 # Processing time
 
-def test_sliding_gives_a_pair_once_for_each_window_that_holds_it(joind):
-    daemon = processing(joind, {"match": "sliding", "size": "2s", "slide": "1s"})
+def test_sliding_gives_a_pair_once_for_each_window_that_holds_it(joind, clock):
+    daemon = processing(joind, {"match": "sliding", "size": "100d", "slide": "50d"}, env=clock.env)
     subscriber = daemon.subscribe()
-    at_window_start(1)
-    started = time.monotonic()
     daemon.send("left", b"1,a\n2,b\n")
     daemon.send("right", b"1,x\n")
-    assert subscriber.wait_lines(1, seconds=3) == ["1,a,x"]
-    assert subscriber.wait_lines(2, seconds=3) == ["1,a,x"] * 2
-    assert 1 < time.monotonic() - started < 2 + PATIENCE
+    for count in (1, 2):
+        clock.step_by(50 * DAY)
+        assert subscriber.wait_lines(count) == ["1,a,x"] * count
     daemon.wait_books("left", matched=1, unmatched=1, held=0)
     daemon.stop(expect=0)
     assert subscriber.wait_end() == ["1,a,x"] * 2
@@ -268,13 +266,14 @@ def test_rejected_pairs_come_as_json_too(joind):
     assert row["side"] == "pair" and row["line"] == "k,10" and "k,0" in row["detail"]
 
 
-def test_a_window_full_of_failing_pairs_goes_by(joind):
+def test_a_window_full_of_failing_pairs_goes_by(joind, clock):
     """Many pairs, each rejected: counted, told, and none in the way of the good ones."""
-    daemon = joind(join={"size": "2s"}, output={"select": "v / w as ratio"}, **FAILING)
+    daemon = joind(env=clock.env, join={"size": WINDOW}, output={"select": "v / w as ratio"},
+                   **FAILING)
     subscriber = daemon.subscribe()
-    at_window_start(2)
     daemon.send("left", "".join(f"k,{n}\n" for n in range(100)))
     daemon.send("right", b"k,0\n" * 50 + b"k,1\n")
+    clock.end_window()
     rows = subscriber.wait_lines(100, seconds=6)
     assert rows == [str(n) for n in range(100)]
     wait_until(lambda: daemon.metric("joind_results_rejected_total") == 5000, 5, "the count")

@@ -11,6 +11,7 @@ import time
 import pytest
 
 from joind import PATIENCE, SANITIZED, at_window_start, wait_until
+from tools import WINDOW
 
 HOT_LEFT = [f"hot,left-value-{n:06}" for n in range(1000)]
 HOT_RIGHT = [f"hot,right-value-{n:06}" for n in range(1000)]
@@ -25,12 +26,17 @@ def hot_pairs():
     return "".join(f"{left},{right}\n" for left in HOT_LEFT for right in HOT_RIGHT).encode()
 
 
-def send_hot(daemon, window_s=2):
-    """Puts 1,000 x 1,000 records of one key into one window."""
-    at_window_start(window_s)
+def hot(joind, clock, **output):
+    """A daemon for send_hot()."""
+    return joind(env=clock.env, join={"size": WINDOW}, output={"buffer": "64K", **output})
+
+
+def send_hot(daemon, clock):
+    """Puts 1,000 x 1,000 records of one key into one window, and ends it."""
     daemon.send("left", "\n".join(HOT_LEFT) + "\n")
     daemon.send("right", "\n".join(HOT_RIGHT) + "\n")
-    assert daemon.books("left")["held"] == 1000, "the window's end came between: a slow machine"
+    assert daemon.books("left")["held"] == 1000
+    clock.end_window()
 
 
 def written(daemon, output="output"):
@@ -111,11 +117,11 @@ def test_what_a_half_closed_subscriber_did_take_goes_to_nobody_else(joind):
     assert first.lines() == ["0,a,,", "1,a,,", "2,a,,"]
 
 
-def test_a_half_closed_subscriber_that_is_slow_gets_every_byte_once(joind):
-    daemon = joind(join={"size": "2s"}, output={"buffer": "64K"})
+def test_a_half_closed_subscriber_that_is_slow_gets_every_byte_once(joind, clock):
+    daemon = hot(joind, clock)
     first = daemon.subscribe(receive_buffer=SMALL, bytes_per_second=4 << 20)
     first.half_close()
-    send_hot(daemon)
+    send_hot(daemon, clock)
     wait_until(lambda: first.count() > 10000, 10, "some lines")
     first.resume()
     first.wait_lines(HOT_COUNT, seconds=60)
@@ -142,12 +148,11 @@ def test_a_unix_subscriber_is_as_any_other(joind, end):
 
 
 @pytest.mark.parametrize("place", ["unix:out.sock", "127.0.0.1:0"])
-def test_a_subscriber_that_takes_nothing_is_gone_after_a_time(joind, place):
+def test_a_subscriber_that_takes_nothing_is_gone_after_a_time(joind, clock, place):
     """And what it left is the next one's."""
-    daemon = joind(join={"size": "2s"},
-                   output={"listen": place, "buffer": "64K", "dead_after": "2s"})
+    daemon = hot(joind, clock, listen=place, dead_after="2s")
     deaf = daemon.subscribe(paused=True)
-    send_hot(daemon)
+    send_hot(daemon, clock)
     wait_stuck(daemon)
     delivered = written(daemon)
     daemon.wait_log("output: .* has gone: it took nothing")
@@ -188,11 +193,11 @@ def test_results_are_counted_when_absent_is_discard(joind):
     daemon.stop(expect=0)
 
 
-def test_what_the_last_subscriber_left_is_counted_at_the_stop(joind):
+def test_what_the_last_subscriber_left_is_counted_at_the_stop(joind, clock):
     """Also where absent = discard, though nobody is waited for then."""
-    daemon = joind(join={"size": "2s"}, output={"absent": "discard", "buffer": "64K"})
+    daemon = hot(joind, clock, absent="discard")
     deaf = daemon.subscribe(paused=True)
-    send_hot(daemon)
+    send_hot(daemon, clock)
     wait_stuck(daemon)
     deaf.reset()
     wait_until(lambda: discarded(daemon) > 0, 10, "the rest to be discarded", daemon.log_text)
@@ -322,13 +327,14 @@ def test_what_a_subscriber_sends_is_thrown_away(joind):
 
 # Slow ones.
 
-def test_reading_goes_on_while_a_slow_reader_holds_a_hot_key(joind):
-    daemon = joind(join={"size": "2s"}, output={"buffer": "64K"})
+def test_reading_goes_on_while_a_slow_reader_holds_a_hot_key(joind, clock):
+    daemon = hot(joind, clock)
     subscriber = daemon.subscribe(receive_buffer=SMALL, paused=True)
-    send_hot(daemon)
+    send_hot(daemon, clock)
     wait_stuck(daemon)
     daemon.send("left", b"next,a\n" * 100)
     daemon.send("right", b"next,x\n")
+    clock.end_window()
     assert daemon.assert_books_balance().books("left")["received"] == 1100
     started = time.monotonic()
     assert daemon.healthz()[0] == 200
@@ -345,10 +351,10 @@ def test_reading_goes_on_while_a_slow_reader_holds_a_hot_key(joind):
     assert subscriber.data[len(expected):] == b"next,a,next,x\n" * 100
 
 
-def test_the_buffer_of_a_gone_subscriber_is_kept_for_the_next(joind):
-    daemon = joind(join={"size": "2s"}, output={"buffer": "64K"})
+def test_the_buffer_of_a_gone_subscriber_is_kept_for_the_next(joind, clock):
+    daemon = hot(joind, clock)
     gone = daemon.subscribe(receive_buffer=SMALL, bytes_per_second=200000)
-    send_hot(daemon)
+    send_hot(daemon, clock)
     wait_until(lambda: gone.count() > 500, 10, "some lines")
     gone.pause()
     wait_stuck(daemon)
@@ -367,11 +373,11 @@ def test_the_buffer_of_a_gone_subscriber_is_kept_for_the_next(joind):
     daemon.stop(expect=0)
 
 
-def test_all_wait_for_a_slow_subscriber_by_default(joind):
-    daemon = joind(join={"size": "2s"}, output={"buffer": "64K"})
+def test_all_wait_for_a_slow_subscriber_by_default(joind, clock):
+    daemon = hot(joind, clock)
     slow = daemon.subscribe(receive_buffer=SMALL, paused=True)
     quick = daemon.subscribe()
-    send_hot(daemon)
+    send_hot(daemon, clock)
     wait_stuck(daemon)
     assert quick.count() < HOT_COUNT / 2
     slow.resume()
@@ -382,11 +388,11 @@ def test_all_wait_for_a_slow_subscriber_by_default(joind):
     daemon.stop(expect=0)
 
 
-def test_a_slow_subscriber_is_disconnected_after_five_seconds_if_so_configured(joind):
-    daemon = joind(join={"size": "2s"}, output={"buffer": "64K", "slow": "disconnect"})
+def test_a_slow_subscriber_is_disconnected_after_five_seconds_if_so_configured(joind, clock):
+    daemon = hot(joind, clock, slow="disconnect")
     slow = daemon.subscribe(receive_buffer=SMALL, paused=True)
     quick = daemon.subscribe()
-    send_hot(daemon)
+    send_hot(daemon, clock)
     wait_stuck(daemon)
     stuck = time.monotonic()
     assert daemon.connections("output") == 2, "cut off too early"
@@ -402,11 +408,11 @@ def test_a_slow_subscriber_is_disconnected_after_five_seconds_if_so_configured(j
     daemon.stop(expect=0)
 
 
-def test_a_subscriber_that_reads_slowly_but_reads_is_not_disconnected(joind):
+def test_a_subscriber_that_reads_slowly_but_reads_is_not_disconnected(joind, clock):
     """Its socket has room for megabytes: that it reads shows there long before it takes more."""
-    daemon = joind(join={"size": "2s"}, output={"buffer": "64K", "slow": "disconnect"})
+    daemon = hot(joind, clock, slow="disconnect")
     slow = daemon.subscribe(receive_buffer=SMALL, bytes_per_second=50000)
-    send_hot(daemon)
+    send_hot(daemon, clock)
     wait_stuck(daemon, seconds=20)
     time.sleep(9)
     assert daemon.connections("output") == 1, daemon.log_text()
@@ -415,12 +421,12 @@ def test_a_subscriber_that_reads_slowly_but_reads_is_not_disconnected(joind):
     wait_until(lambda: daemon.connections("output") == 0, 12, "the end of who reads no more")
 
 
-def test_subscribers_of_any_speed_get_the_same(joind):
-    daemon = joind(join={"size": "2s"}, output={"buffer": "256K"})
+def test_subscribers_of_any_speed_get_the_same(joind, clock):
+    daemon = hot(joind, clock, buffer="256K")
     rates = (None, 16 << 20, 8 << 20, 6 << 20)
     subscribers = [daemon.subscribe(receive_buffer=SMALL * 4, bytes_per_second=rate)
                    for rate in rates]
-    send_hot(daemon)
+    send_hot(daemon, clock)
     expected = hot_pairs()
     for subscriber in subscribers:
         subscriber.wait_lines(HOT_COUNT, seconds=60)
@@ -429,11 +435,11 @@ def test_subscribers_of_any_speed_get_the_same(joind):
     daemon.stop(expect=0)
 
 
-def test_a_slow_subscriber_s_results_are_discarded_if_so_configured(joind):
-    daemon = joind(join={"size": "2s"}, output={"buffer": "64K", "slow": "discard"})
+def test_a_slow_subscriber_s_results_are_discarded_if_so_configured(joind, clock):
+    daemon = hot(joind, clock, slow="discard")
     slow = daemon.subscribe(receive_buffer=SMALL, paused=True)
     quick = daemon.subscribe()
-    send_hot(daemon)
+    send_hot(daemon, clock)
     quick.wait_lines(HOT_COUNT, seconds=60)
     assert quick.data == hot_pairs()
     daemon.wait_books("left", matched=1000, held=0)
@@ -452,26 +458,26 @@ def test_a_slow_subscriber_s_results_are_discarded_if_so_configured(joind):
 
 # One key, ten thousand million results.
 
-def test_a_walk_over_a_huge_hot_key_takes_no_memory_and_holds_nothing_up(joind):
-    window = 3
+def test_a_walk_over_a_huge_hot_key_takes_no_memory_and_holds_nothing_up(joind, clock):
     count = 100000
-    daemon = joind(join={"size": f"{window}s"}, output={"buffer": "256K"}, state={"memory": "1G"})
+    daemon = joind(env=clock.env, join={"size": WINDOW}, output={"buffer": "256K"},
+                   state={"memory": "1G"})
     subscriber = daemon.subscribe(receive_buffer=SMALL, bytes_per_second=2 << 20)
     # Once before: whatever is touched for the first time is not the walk's. Large enough for a
     # second thread, if there is one.
-    at_window_start(window)
     daemon.send("left", b"warm,up\n" * 200 + b"".join(b"%d,alone\n" % n for n in range(4000)))
     daemon.send("right", b"warm,up\n" * 200)
-    subscriber.wait_lines(40000, seconds=window * 2)
+    clock.end_window()
+    subscriber.wait_lines(40000)
     daemon.status(), daemon.healthz()
 
-    at_window_start(window)
     before_walk = written(daemon)
     for side in ("left", "right"):
         daemon.send(side, b"".join(b"hot,%s-%06d\n" % (side.encode(), n) for n in range(count)))
-    assert daemon.books("left")["held"] == count, "the window's end came between: a slow machine"
+    assert daemon.books("left")["held"] == count
     memory = daemon.memory()
-    wait_until(lambda: written(daemon) > before_walk, window + 2, "the walk's start")
+    clock.end_window()
+    wait_until(lambda: written(daemon) > before_walk, 5, "the walk's start")
 
     grown = 0
     ticked = daemon.metric("joind_watermark_timestamp_seconds", side="left")

@@ -13,9 +13,8 @@ import time
 
 import pytest
 
-from joind import BINARY, ENDLESS, PATIENCE, PROJECT, at_window_start, clean_env, run, \
-    wait_until
-from tools import assert_check_says_what_reads_the_same
+from joind import BINARY, ENDLESS, PATIENCE, PROJECT, clean_env, run, wait_until
+from tools import WINDOW, assert_check_says_what_reads_the_same
 
 CONF = PROJECT / "conf"
 SAMPLES = CONF / "samples"
@@ -95,17 +94,17 @@ def test_samples_read_from_files_give_the_expected_rows(name, tmp_path):
 
 
 @each_shipped
-def test_samples_sent_over_tcp_give_the_expected_rows_and_books(name, joind, tmp_path):
+def test_samples_sent_over_tcp_give_the_expected_rows_and_books(name, joind, clock, tmp_path):
     left, right, _, left_books, right_books = SHIPPED[name]
     ends = ("left", "right", "output", "http")
-    daemon = joind(text=(CONF / f"{name}.ini").read_text(),
-                   args=options(join={"size": "5s"},
+    daemon = joind(text=(CONF / f"{name}.ini").read_text(), env=clock.env,
+                   args=options(join={"size": WINDOW},
                                 rejects={"listen": "", "file": tmp_path / "rejects"},
                                 **{end: {"listen": "127.0.0.1:0"} for end in ends}))
     subscriber = daemon.subscribe()
-    at_window_start(5)
     daemon.send("left", sample(left).read_bytes())
     daemon.send("right", sample(right).read_bytes())
+    clock.end_window()
     rows = expected_rows(name)
     subscriber.wait_lines(len(rows) + SHIPPED[name][2])
 
@@ -128,7 +127,7 @@ MUCH_LATER = {"left": b"9001,Later,2024-11-29T11:00:00Z\n",
               "right": b"P-901,9002,2024-11-29T11:00:00Z\n"}
 
 
-def lost_pairs(joind, name, tmp_path, **sections):
+def lost_pairs(joind, name, tmp_path, env=None, **sections):
     """The daemon on free ports, with its subscriber; what is late and rejected goes to files."""
     text = (CONF / f"{name}.ini").read_text()
     for end in ("late", "rejects"):
@@ -136,7 +135,7 @@ def lost_pairs(joind, name, tmp_path, **sections):
             sections[end] = {"listen": "", "file": tmp_path / end}
     ends = {end: {"listen": "127.0.0.1:0", **sections.pop(end, {})}
             for end in ("left", "right", "output", "http")}
-    daemon = joind(text=text, args=options(**ends, **sections))
+    daemon = joind(text=text, args=options(**ends, **sections), env=env)
     return daemon, daemon.subscribe()
 
 
@@ -172,13 +171,14 @@ def test_three_answers_give_three_counts_of_pairs_in_the_readme_s_table():
     assert more[0] < more[2] and more[1] < more[2] and not more[0] <= more[1]
 
 
-def test_the_tumbling_join_loses_what_comes_in_the_next_window(joind, tmp_path):
+def test_the_tumbling_join_loses_what_comes_in_the_next_window(joind, clock, tmp_path):
     name = "lost-pairs-tumbling"
-    daemon, subscriber = lost_pairs(joind, name, tmp_path, join={"size": "2s"})
-    at_window_start(2)
+    daemon, subscriber = lost_pairs(joind, name, tmp_path, env=clock.env, join={"size": WINDOW})
     send_orders_and_parcels(daemon)
+    clock.end_window()
     subscriber.wait_lines(12, seconds=4)
     daemon.send("right", DELAYED.read_bytes())
+    clock.end_window()
     daemon.wait_books("right", received=20, rejected=1, matched=11, unmatched=8, held=0)
     daemon.wait_books("left", received=20, matched=12, unmatched=8, held=0)
     assert_readme_prints_these_books(name, daemon.metrics())

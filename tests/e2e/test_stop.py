@@ -12,6 +12,7 @@ import pytest
 
 from joind import PATIENCE, Joind, Subscriber, config, readable, wait_until
 from test_connect import peer  # noqa: F401 pylint: disable=unused-import
+from tools import build_library, preloading
 
 
 class Pressing(threading.Thread):
@@ -244,6 +245,68 @@ def test_held_records_that_give_no_result_need_no_subscriber_to_stop(joind):
     started = time.monotonic()
     daemon.stop(expect=0)
     assert time.monotonic() - started < 5
+
+
+# Who comes while the door is being shut.
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory):
+    return build_library(tmp_path_factory.mktemp("lastknock"), "lastknock")
+
+
+class Slowly:
+    """A daemon whose door shuts slowly once begin() was called, and who comes just then."""
+
+    def __init__(self, joind, library, folder, **sections):
+        self.file = folder / "knock"
+        self.daemon = joind(env={"LASTKNOCK_FILE": str(self.file), **preloading(library)},
+                            output={"file": "out.csv"}, **sections)
+        self.rows = set()
+
+    def begin(self):
+        self.file.touch()
+
+    def knock(self):
+        """Who gets in is served; nobody may be reset, for nc would not even tell."""
+        wait_until(lambda: not self.file.exists(), 10, "a door that shuts", self.daemon.log_text)
+        for number in range(3):
+            try:
+                feeder = self.daemon.connect("left")
+            except (ConnectionRefusedError, FileNotFoundError):
+                return
+            feeder.send(b"%d,v\n" % number).socket.shutdown(socket.SHUT_WR)
+            self.rows.add(b"%d,v,," % number)
+            feeder.read_end()
+
+    def assert_all_there(self):
+        self.daemon.wait_exit(expect=0)
+        assert set(output(self.daemon)) == self.rows
+
+
+each_door = pytest.mark.parametrize("door", ["127.0.0.1:0", "unix:left.sock"])
+
+
+@each_door
+def test_who_gets_in_before_a_stop_shuts_the_door_is_served(joind, library, tmp_path, door):
+    slowly = Slowly(joind, library, tmp_path, left={"listen": door}, join={"type": "left"})
+    slowly.begin()
+    slowly.daemon.signal(signal.SIGTERM)
+    slowly.knock()
+    slowly.assert_all_there()
+
+
+@each_door
+def test_who_gets_in_before_a_batch_side_s_end_is_served(joind, library, tmp_path, door):
+    slowly = Slowly(joind, library, tmp_path, left={"listen": door},
+                    join={"match": "batch", "type": "left", "size": None})
+    slowly.daemon.send("right", b"none,x\n")
+    first = slowly.daemon.connect("left")
+    slowly.daemon.wait_log("right: the last connection has closed")
+    wait_until(lambda: slowly.daemon.connections("left") == 1, 10, "the connection")
+    slowly.begin()
+    first.close()
+    slowly.knock()
+    slowly.assert_all_there()
 
 
 # Undelivered results.

@@ -1,8 +1,9 @@
-"""What several test files need beside the daemon: terminals, libraries to be preloaded."""
+"""What several test files need beside the daemon: terminals, libraries to be preloaded, a clock."""
 
 import fcntl
 import os
 import pathlib
+import struct
 import subprocess
 import termios
 
@@ -55,6 +56,34 @@ def preloading(library):
     if SANITIZED:
         env["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
     return env
+
+
+DAY = 86400
+WINDOW = "100d"         # its end is where a test puts it: Clock.end_window()
+
+
+class Clock:
+    """The wall clock of a daemon that is started with its env: the real one, but it can be stepped.
+
+    A test that needs several things in one window makes it a WINDOW: however slow the machine is,
+    it ends when the test says so."""
+
+    def __init__(self, file, library):
+        self.file = file
+        self.env = {"CLOCKSTEP_FILE": str(file), **preloading(library)}
+        self._offset_s = 0
+        file.write_bytes(bytes(8))
+
+    def step_to(self, offset_s):
+        self._offset_s = offset_s
+        with open(self.file, "r+b") as stream:
+            stream.write(struct.pack("q", round(offset_s * 1e9)))
+
+    def step_by(self, seconds):
+        self.step_to(self._offset_s + seconds)
+
+    def end_window(self):
+        self.step_by(100 * DAY)
 
 
 def assert_check_says_what_reads_the_same(ini, folder):
