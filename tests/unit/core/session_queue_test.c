@@ -119,8 +119,10 @@ static void order_is_kept_whatever_moves_and_whatever_becomes_a_part(void **stat
         for (uint32_t s; (s = least(f, there)) != SESSION_NONE;) {
             for (int i = 0; i < 20; i++) {
                 uint32_t moved = dice(&chance, 2 * COUNT);
-                if (there[moved] && !session_at(&f->pool, moved)->part)
+                if (there[moved] && !session_at(&f->pool, moved)->part) {
                     session_at(&f->pool, moved)->last += dice(&chance, 5);
+                    session_at(&f->pool, moved)->first -= dice(&chance, 5);
+                }
                 absorb_some(f, there, &chance);
             }
             s = least(f, there);
@@ -166,6 +168,21 @@ static void sessions_of_two_sides_wait_in_two_lines(void **state)
     close_queue(f);
 }
 
+/* A run: however many they are. */
+static void sessions_that_open_in_order_of_time_cost_next_to_nothing(void **state)
+{
+    struct queue_fixture *f = open_queue();
+
+    (void)state;
+    for (int i = 0; i < 100 * COUNT; i++)
+        put(f, i / 3);
+    assert_in_range(session_queue_bytes(&f->queue), 1, 100 * COUNT);
+    for (int i = 0; i < 100 * COUNT; i++)
+        assert_int_equal(session_at(&f->pool, next(f))->opened, i);
+    assert_int_equal(session_queue_bytes(&f->queue), 0);
+    close_queue(f);
+}
+
 static void memory_is_told_before_and_goes_again(void **state)
 {
     struct queue_fixture *f = open_queue();
@@ -194,6 +211,7 @@ int main(void)
         cmocka_unit_test(order_is_kept_whatever_moves_and_whatever_becomes_a_part),
         cmocka_unit_test(parts_come_before_the_session_that_they_are_of),
         cmocka_unit_test(sessions_of_two_sides_wait_in_two_lines),
+        cmocka_unit_test(sessions_that_open_in_order_of_time_cost_next_to_nothing),
         cmocka_unit_test(memory_is_told_before_and_goes_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
