@@ -271,7 +271,7 @@ bool session_queue_refresh(struct session_queue *q, const struct session_pool *p
     uint32_t session = q->head.session;
     const struct session *s = session_at(p, session);
 
-    if (s->part) {
+    if (session_is_part(s)) {
         session_queue_drop(q, p);
         return true;
     }
