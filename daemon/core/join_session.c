@@ -8,6 +8,8 @@
 #define TAKE_FUEL 50
 /* So many sessions are looked at in a step of time, at most. */
 #define STEP_MAX 64
+/* Half of the times that 32 bits can tell apart. */
+#define HALF_MS (INT64_C(1) << 31)
 /* What so many of the sessions that come next will touch is fetched at a time. */
 #define AHEAD_MAX 16
 
@@ -165,14 +167,42 @@ static bool session_fits(const struct join_session *j, const struct place *at, u
     return true;
 }
 
+/* Of a time at or after the base: 0, 1, or more, where 32 bits are not enough. */
+static uint64_t half_of(const struct join_session *j, int64_t t)
+{
+    return ((uint64_t)t - (uint64_t)j->base) / HALF_MS;
+}
+
+/* Are 32 bits enough for a time? They are for most. */
+static bool fits_near(struct join_session *j, int64_t t)
+{
+    if (j->near[0] + j->near[1] == 0)
+        j->base = t < INT64_MIN + HALF_MS ? INT64_MIN : t - HALF_MS;
+    if (t < j->base)
+        return false;
+    if (j->near[0] == 0 && half_of(j, t) > 1) {
+        j->base += HALF_MS;
+        j->near[0] = j->near[1];
+        j->near[1] = 0;
+    }
+    return half_of(j, t) <= 1;
+}
+
 static bool store(struct join_session *j, enum side side, const struct record_parts *parts,
                   uint64_t number, const struct place *at, uint32_t *ret_ref)
 {
     uint64_t room = room_left(j), need = 0;
+    bool near = fits_near(j, parts->time);
+    struct record_parts own = *parts;
 
-    if (at->taker_count == 0 && !session_fits(j, at, room, &need))
+    if (near)
+        own.flags = (uint16_t)((own.flags & ~RECORD_TIMED) | RECORD_TIME32);
+    if ((at->taker_count == 0 && !session_fits(j, at, room, &need)) ||
+        !arena_add(&j->records[side], j->context.pool, &own, number, room - need, ret_ref))
         return false;
-    return arena_add(&j->records[side], j->context.pool, parts, number, room - need, ret_ref);
+    if (near)
+        j->near[half_of(j, own.time)]++;
+    return true;
 }
 
 static void chain(struct join_session *j, uint32_t session, enum side side, uint32_t ref)
@@ -332,7 +362,10 @@ static void give_records(struct join_session *j, struct session *s, enum side si
 {
     while (s->run[side].head != until) {
         uint32_t ref = s->run[side].head;
-        s->run[side].head = arena_record(&j->records[side], ref)->hash;
+        const struct record *r = arena_record(&j->records[side], ref);
+        s->run[side].head = r->hash;
+        if (record_has(r, RECORD_TIME32))
+            j->near[half_of(j, record_time_near(r, j->base))]--;
         arena_free(&j->records[side], j->context.pool, ref);
         --*fuel;
     }
@@ -431,8 +464,10 @@ static void put_in_order(struct join_session *j, int64_t *fuel)
 
 static size_t cross_some(struct join_session *j, struct result *ret, size_t max, int64_t *fuel)
 {
-    size_t n = cross_pull(&j->cross, ret, max, fuel);
+    size_t n;
 
+    j->cross.time_base = j->base;
+    n = cross_pull(&j->cross, ret, max, fuel);
     if (cross_is_over(&j->cross)) {
         session_at(&j->pool, j->walked)->next = j->spent;
         j->spent = j->walked;

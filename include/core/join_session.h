@@ -39,6 +39,12 @@ struct join_session {
     struct stream_time reached;
     int64_t hold_ms; /* from a session's last record until it is due */
     struct arena records[SIDES];
+
+    /* Records whose times are kept as 32 bits are of the 2^32 ms from `base` on. It goes on by
+     * half of that when none of the first half is left: so many there are in each. */
+    int64_t base;
+    uint64_t near[2];
+
     struct session_pool pool;
     struct session_queue open; /* by their time */
     struct session_queue due;  /* those of a flush, and those that steps of time have found */
