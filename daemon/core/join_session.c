@@ -10,8 +10,6 @@
 #define STEP_MAX 64
 /* Half of the times that 32 bits can tell apart. */
 #define HALF_MS (INT64_C(1) << 31)
-/* What so many of the sessions that come next will touch is fetched at a time. */
-#define AHEAD_MAX 16
 
 /* --- keys --- */
 

@@ -39,7 +39,7 @@ static void a_session_of_two_records_costs_little_beside_them(void **state)
     }
     bytes = op->state_bytes(f->join) - f->join->records[SIDE_LEFT].live_bytes -
             f->join->records[SIDE_RIGHT].live_bytes;
-    assert_true(bytes / 10000 < 150);
+    assert_true(bytes / 10000 < 80);
     close_session(f);
 }
 
