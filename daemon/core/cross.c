@@ -38,9 +38,9 @@ static void tell(const struct cross *c, enum result_kind kind, const struct reco
 {
     pairing_result(ret, kind, l, r, c->window_start, c->window_end);
     if (l != NULL)
-        ret->time[SIDE_LEFT] = record_time_near(l, c->window_start);
+        ret->time[SIDE_LEFT] = record_time_near(l, c->time_base);
     if (r != NULL)
-        ret->time[SIDE_RIGHT] = record_time_near(r, c->window_start);
+        ret->time[SIDE_RIGHT] = record_time_near(r, c->time_base);
 }
 
 /* --- lefts and their rights --- */
@@ -145,7 +145,7 @@ void cross_leave(struct cross *c, enum side side, uint32_t ref, struct record *r
     pairing_unmatched(c->pairing.books, side, r, cross_held(c, side, ref));
     if (c->near_miss == NULL || record_has(r, RECORD_NULL_KEY))
         return;
-    near_miss_lost(c->near_miss, side, hash, record_time_near(r, c->window_start));
+    near_miss_lost(c->near_miss, side, hash, record_time_near(r, c->time_base));
     c->debt += NEAR_MISS_FUEL;
 }
 

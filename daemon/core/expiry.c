@@ -31,9 +31,14 @@ void expiry_done(struct expiry *e, struct slab_pool *pool)
 
 /* --- the queue --- */
 
-static uint32_t *piece_refs(struct expiry_piece *p)
+static struct expiry_run *first_run(const struct expiry *e)
 {
-    return (uint32_t *)(p + 1);
+    return &e->first->runs[e->from];
+}
+
+static struct expiry_run *last_run(const struct expiry *e)
+{
+    return &e->last->runs[e->to - 1];
 }
 
 /* An eighth to a quarter of what is there. */
@@ -55,7 +60,7 @@ static void piece_add(struct expiry *e, struct slab_pool *pool)
 
     p->next = NULL;
     p->size = (uint32_t)size;
-    p->capacity = (uint32_t)((size - sizeof(*p)) / sizeof(uint32_t));
+    p->capacity = (uint32_t)((size - sizeof(*p)) / sizeof(p->runs[0]));
     if (e->last == NULL)
         e->first = p;
     else
@@ -70,120 +75,128 @@ static int64_t instant_of(const struct expiry *e, uint32_t ref)
     return expiry_instant(e, record_time_near(arena_record(e->arena, ref), *e->base));
 }
 
-static void queue_append(struct expiry *e, struct slab_pool *pool, uint32_t ref, int64_t instant)
+/* Where the next one of a run lies. Behind a large record no reference is meant to lead, but
+ * this one does: it is reckoned in no other way. */
+static uint32_t behind(const struct expiry *e, uint32_t ref)
 {
-    bool empty = e->first == NULL;
+    size_t stride = e->arena->prefix + record_stride(arena_record(e->arena, ref));
+    return ref + (uint32_t)(stride / RECORD_ALIGN);
+}
 
+static void queue_end(struct expiry *e, const struct due *last)
+{
+    e->last_instant = last->instant;
+    e->last_ref = last->ref;
+    e->behind = behind(e, last->ref);
+}
+
+static void run_add(struct expiry *e, struct slab_pool *pool, const struct due *due)
+{
     if (queue_needs_piece(e))
         piece_add(e, pool);
-    piece_refs(e->last)[e->to++] = ref;
-    if (empty)
-        e->first_instant = instant;
-    e->before_instant = empty ? INT64_MIN : e->last_instant;
-    e->last_instant = instant;
+    e->last->runs[e->to++] = (struct expiry_run){due->ref, 1, due->tie};
+}
+
+static void queue_append(struct expiry *e, struct slab_pool *pool, const struct due *due)
+{
+    struct expiry_run *run = e->first == NULL ? NULL : last_run(e);
+
+    e->before_instant = run == NULL ? INT64_MIN : e->last_instant;
+    if (run != NULL && due->ref == e->behind && due->tie == run->tie + run->count)
+        run->count++;
+    else
+        run_add(e, pool, due);
+    queue_end(e, due);
 }
 
 static void queue_pop(struct expiry *e, struct slab_pool *pool)
 {
-    e->from++;
-    if (e->from == (e->first == e->last ? e->to : e->first->capacity))
+    struct expiry_run *run = first_run(e);
+
+    if (--run->count > 0) {
+        run->ref = behind(e, run->ref);
+        run->tie++;
+    } else if (++e->from == (e->first == e->last ? e->to : e->first->capacity)) {
         piece_drop(e, pool);
-    if (e->first != NULL)
-        e->first_instant = instant_of(e, piece_refs(e->first)[e->from]);
-}
-
-static struct due due_of(const struct expiry *e, uint32_t ref, int64_t instant)
-{
-    return (struct due){instant, (uint32_t)arena_number(e->arena, ref), ref};
-}
-
-static bool queue_has_one(const struct expiry *e)
-{
-    return e->first == e->last && e->from + 1 == e->to;
+    }
 }
 
 /* The last of the queue is too far ahead: this one takes its place. */
-static void queue_replace_last(struct expiry *e, struct slab_pool *pool, uint32_t ref,
-                               int64_t instant)
+static void queue_replace_last(struct expiry *e, struct slab_pool *pool, const struct due *due)
 {
-    uint32_t *last = &piece_refs(e->last)[e->to - 1];
+    struct expiry_run *run = last_run(e);
 
-    due_heap_add(&e->heap, pool, due_of(e, *last, e->last_instant));
-    *last = ref;
-    e->last_instant = instant;
-    if (queue_has_one(e))
-        e->first_instant = instant;
+    --run->count;
+    due_heap_add(&e->heap, pool, (struct due){e->last_instant, run->tie + run->count, e->last_ref});
+    if (run->count > 0)
+        run_add(e, pool, due);
+    else
+        *run = (struct expiry_run){due->ref, 1, due->tie};
+    queue_end(e, due);
 }
 
 /* --- both --- */
 
+static void find_head(struct expiry *e)
+{
+    const struct due *first = due_heap_first(&e->heap);
+
+    e->head_is_queued = false;
+    if (e->first != NULL) {
+        const struct expiry_run *run = first_run(e);
+        e->head = (struct due){instant_of(e, run->ref), run->tie, run->ref};
+        e->head_is_queued = first == NULL || due_before(&e->head, first);
+    }
+    if (!e->head_is_queued && first != NULL)
+        e->head = *first;
+}
+
 uint64_t expiry_growth(const struct expiry *e)
 {
-    uint64_t queue = queue_needs_piece(e) ? next_piece_size(e) : 0;
-    uint64_t heap = due_heap_growth(&e->heap);
-
-    return queue > heap ? queue : heap;
+    return (queue_needs_piece(e) ? next_piece_size(e) : 0) + due_heap_growth(&e->heap);
 }
 
 void expiry_add(struct expiry *e, struct slab_pool *pool, uint32_t ref)
 {
-    int64_t instant = instant_of(e, ref);
+    struct due due = {instant_of(e, ref), e->added++, ref};
+    bool first = expiry_is_empty(e) || due.instant < e->head.instant;
 
-    if (e->first == NULL || instant >= e->last_instant)
-        queue_append(e, pool, ref, instant);
-    else if (instant >= e->before_instant)
-        queue_replace_last(e, pool, ref, instant);
+    if (e->first == NULL || due.instant >= e->last_instant)
+        queue_append(e, pool, &due);
+    else if (due.instant >= e->before_instant)
+        queue_replace_last(e, pool, &due);
     else
-        due_heap_add(&e->heap, pool, due_of(e, ref, instant));
-}
-
-/* Is the first of the queue the first of all? */
-static bool queue_is_first(const struct expiry *e)
-{
-    const struct due *due = due_heap_first(&e->heap);
-    struct due queued;
-
-    if (e->first == NULL || due == NULL)
-        return e->first != NULL;
-    if (e->first_instant != due->instant)
-        return e->first_instant < due->instant;
-    queued = due_of(e, piece_refs(e->first)[e->from], e->first_instant);
-    return due_before(&queued, due);
-}
-
-bool expiry_first(const struct expiry *e, int64_t *ret_instant, uint32_t *ret_ref)
-{
-    const struct due *due = due_heap_first(&e->heap);
-
-    if (e->first == NULL && due == NULL)
-        return false;
-    if (queue_is_first(e)) {
-        *ret_instant = e->first_instant;
-        *ret_ref = piece_refs(e->first)[e->from];
-    } else {
-        *ret_instant = due->instant;
-        *ret_ref = due->ref;
-    }
-    return true;
+        due_heap_add(&e->heap, pool, due);
+    if (first)
+        find_head(e);
 }
 
 size_t expiry_ahead(const struct expiry *e, uint32_t *ret_refs, size_t max)
 {
-    uint32_t to, n = 0;
+    const struct expiry_run *run, *end;
+    size_t n = 0;
 
     if (e->first == NULL)
         return 0;
-    to = e->first == e->last ? e->to - 1 : e->first->capacity; /* the last may be replaced */
-    for (uint32_t i = e->from; i < to && n < max; i++)
-        ret_refs[n++] = piece_refs(e->first)[i];
+    end = e->first->runs + (e->first == e->last ? e->to : e->first->capacity);
+    for (run = first_run(e); run < end && n < max; run++) {
+        uint32_t ref = run->ref;
+        for (uint32_t i = 0; i < run->count && n < max; i++) {
+            if (ref == e->last_ref)
+                return n; /* it may be replaced */
+            ret_refs[n++] = ref;
+            ref = behind(e, ref);
+        }
+    }
     return n;
 }
 
 void expiry_pop(struct expiry *e, struct slab_pool *pool)
 {
-    assert(e->first != NULL || e->heap.count > 0);
-    if (queue_is_first(e))
+    assert(!expiry_is_empty(e));
+    if (e->head_is_queued)
         queue_pop(e, pool);
     else
         due_heap_pop(&e->heap, pool);
+    find_head(e);
 }

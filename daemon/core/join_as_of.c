@@ -100,40 +100,31 @@ static uint32_t seen_by(const struct join_as_of *j, uint32_t left)
 
 /* --- what time has come to --- */
 
-/* The record whose time comes next; of one time, right before left. */
-static bool first_to_come(const struct join_as_of *j, int64_t *ret_t, enum side *ret_side,
-                          uint32_t *ret_ref)
+/* The record whose time comes next; of one time, right before left. NULL: there is none. */
+static const struct due *first_to_come(const struct join_as_of *j, enum side *ret_side)
 {
-    int64_t right_t;
-    uint32_t right;
-    bool any = expiry_first(&j->waiting[SIDE_LEFT], ret_t, ret_ref);
+    const struct due *left = expiry_first(&j->waiting[SIDE_LEFT]);
+    const struct due *right = expiry_first(&j->waiting[SIDE_RIGHT]);
+    bool is_left = right == NULL || (left != NULL && left->instant < right->instant);
 
-    *ret_side = SIDE_LEFT;
-    if (expiry_first(&j->waiting[SIDE_RIGHT], &right_t, &right) && (!any || right_t <= *ret_t)) {
-        *ret_t = right_t;
-        *ret_side = SIDE_RIGHT;
-        *ret_ref = right;
-        any = true;
-    }
-    return any;
+    *ret_side = is_left ? SIDE_LEFT : SIDE_RIGHT;
+    return is_left ? left : right;
 }
 
 static bool has_waiting_left(const struct join_as_of *j)
 {
-    int64_t t;
-    uint32_t ref;
-
-    return expiry_first(&j->waiting[SIDE_LEFT], &t, &ref);
+    return expiry_first(&j->waiting[SIDE_LEFT]) != NULL;
 }
 
 /* A flush goes on while left records wait: values come as far as these need them. */
 static bool next_due(const struct join_as_of *j, enum side *ret_side, uint32_t *ret_ref)
 {
-    int64_t t, by = j->flushing ? INT64_MAX : j->reached.ms;
+    const struct due *due = first_to_come(j, ret_side);
 
-    return (expiry_is_due(&j->waiting[SIDE_LEFT], by) ||
-            expiry_is_due(&j->waiting[SIDE_RIGHT], by)) &&
-           first_to_come(j, &t, ret_side, ret_ref);
+    if (due == NULL || (!j->flushing && due->instant > j->reached.ms))
+        return false;
+    *ret_ref = due->ref;
+    return true;
 }
 
 /* The end: all that is left are values. */
@@ -404,13 +395,10 @@ static bool join_as_of_has_work(const void *self)
 
 static struct stream_time join_as_of_due(const void *self)
 {
-    int64_t t = INT64_MAX;
     enum side side;
-    uint32_t ref;
+    const struct due *due = first_to_come(self, &side);
 
-    if (!first_to_come(self, &t, &side, &ref))
-        t = INT64_MAX;
-    return (struct stream_time){t};
+    return (struct stream_time){due == NULL ? INT64_MAX : due->instant};
 }
 
 static uint64_t join_as_of_held(const void *self, enum side side)

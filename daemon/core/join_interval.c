@@ -116,23 +116,15 @@ static size_t tell_unmatched(struct join_interval *j, enum side side, struct rec
 
 /* --- leaving --- */
 
-/* The record that leaves first; of one instant, left before right. */
-static bool first_to_leave(const struct join_interval *j, int64_t *ret_instant, enum side *ret_side,
-                           uint32_t *ret_ref)
+/* The record that leaves first; of one instant, left before right. NULL: there is none. */
+static const struct due *first_to_leave(const struct join_interval *j, enum side *ret_side)
 {
-    int64_t instant;
-    uint32_t ref;
-    bool any = false;
+    const struct due *left = expiry_first(&j->side[SIDE_LEFT].expiry);
+    const struct due *right = expiry_first(&j->side[SIDE_RIGHT].expiry);
+    bool is_right = left == NULL || (right != NULL && right->instant < left->instant);
 
-    for (int s = 0; s < SIDES; s++) {
-        if (!expiry_first(&j->side[s].expiry, &instant, &ref) || (any && instant >= *ret_instant))
-            continue;
-        any = true;
-        *ret_instant = instant;
-        *ret_side = s;
-        *ret_ref = ref;
-    }
-    return any;
+    *ret_side = is_right ? SIDE_RIGHT : SIDE_LEFT;
+    return is_right ? right : left;
 }
 
 static bool anything_due(const struct join_interval *j)
@@ -145,9 +137,12 @@ static bool anything_due(const struct join_interval *j)
 
 static bool next_due(const struct join_interval *j, enum side *ret_side, uint32_t *ret_ref)
 {
-    int64_t instant;
+    const struct due *due = first_to_leave(j, ret_side);
 
-    return anything_due(j) && first_to_leave(j, &instant, ret_side, ret_ref);
+    if (due == NULL || (!j->flushing && due->instant > j->reached.ms))
+        return false;
+    *ret_ref = due->ref;
+    return true;
 }
 
 /* The next ones are mostly those that came after it: what taking them out of their chains
@@ -553,12 +548,10 @@ static bool join_interval_has_work(const void *self)
 
 static struct stream_time join_interval_due(const void *self)
 {
-    int64_t instant = INT64_MAX;
     enum side side;
-    uint32_t ref;
+    const struct due *due = first_to_leave(self, &side);
 
-    first_to_leave(self, &instant, &side, &ref);
-    return (struct stream_time){instant};
+    return (struct stream_time){due == NULL ? INT64_MAX : due->instant};
 }
 
 static uint64_t join_interval_held(const void *self, enum side side)

@@ -8,8 +8,8 @@
 #define TAKE_FUEL 50
 /* So many sessions are looked at in a step of time, at most. */
 #define STEP_MAX 64
-/* What so many of the sessions that come next will touch is fetched at a time. */
-#define AHEAD_MAX 16
+/* Half of the times that 32 bits can tell apart. */
+#define HALF_MS (INT64_C(1) << 31)
 
 /* --- keys --- */
 
@@ -19,17 +19,9 @@ static const struct record *some_record(const struct join_session *j, const stru
     return arena_record(&j->records[side], s->run[side].head);
 }
 
-static struct bytes key_of(const void *self, const void *entry)
+static struct bytes key_of(const void *self, const void *session)
 {
-    const struct join_session *j = self;
-    const struct session_key *key = entry;
-
-    return record_key(some_record(j, session_at(&j->pool, key->root)));
-}
-
-static struct session_key *key_at(const struct join_session *j, uint32_t key)
-{
-    return keyed_table_entry(&j->keys, key);
+    return record_key(some_record(self, session));
 }
 
 /* --- when sessions are due --- */
@@ -63,22 +55,18 @@ static bool is_due(const struct join_session *j, const struct session_queue *q)
     return q->count > 0 && (q == &j->due || open_is_due(j));
 }
 
-/* Lets go of a key's due sessions, and of the key if none is left: KEYED_NONE then. */
-static uint32_t key_still_open(struct join_session *j, uint32_t key)
+/* Lets go of a key's due sessions, of which `root` is found. Returns the root of the others;
+ * SESSION_NONE: there are none. */
+static uint32_t still_open(struct join_session *j, uint32_t root)
 {
-    struct session_key *k;
+    uint32_t later = SESSION_NONE;
 
-    if (key == KEYED_NONE)
-        return KEYED_NONE;
-    k = key_at(j, key);
-    if (session_at(&j->pool, k->root)->opened < j->flushed)
-        k->root = SESSION_NONE;
-    else
-        k->root = session_tree_later(&j->pool, k->root, due_last(j));
-    if (k->root != SESSION_NONE)
-        return key;
-    keyed_table_remove(&j->keys, j->context.pool, key);
-    return KEYED_NONE;
+    if (root == SESSION_NONE)
+        return SESSION_NONE;
+    if (session_at(&j->pool, root)->opened >= j->flushed)
+        later = session_tree_later(&j->pool, root, due_last(j));
+    session_root(&j->pool, root, later);
+    return later;
 }
 
 /* --- create, destroy --- */
@@ -90,8 +78,7 @@ static void *join_session_create(const struct operator_context *c)
     j->context = *c;
     j->reached = STREAM_TIME_MIN;
     j->hold_ms = hold_of(c->plan);
-    session_pool_init(&j->pool, c->pool, c->plan->hash_seed);
-    keyed_table_init(&j->keys, sizeof(struct session_key), key_of, j);
+    session_pool_init(&j->pool, c->pool, c->plan->hash_seed, key_of, j);
     session_queue_init(&j->open);
     session_queue_init(&j->due);
     cross_init(&j->cross, c->plan, c->books);
@@ -111,7 +98,6 @@ static void join_session_destroy(void *self)
     cross_done(&j->cross);
     session_queue_done(&j->open, &j->pool);
     session_queue_done(&j->due, &j->pool);
-    keyed_table_done(&j->keys, j->context.pool);
     session_pool_done(&j->pool);
     for (int s = 0; s < SIDES; s++)
         arena_done(&j->records[s], j->context.pool);
@@ -125,8 +111,8 @@ static uint64_t join_session_state_bytes(const void *self)
     const struct join_session *j = self;
 
     return arena_bytes(&j->records[SIDE_LEFT]) + arena_bytes(&j->records[SIDE_RIGHT]) +
-           session_pool_bytes(&j->pool) + keyed_table_bytes(&j->keys) +
-           session_queue_bytes(&j->open) + session_queue_bytes(&j->due);
+           session_pool_bytes(&j->pool) + session_queue_bytes(&j->open) +
+           session_queue_bytes(&j->due);
 }
 
 /* A state that holds nothing takes one record, however small the limit: else it would be
@@ -142,8 +128,8 @@ static uint64_t room_left(const struct join_session *j)
 
 /* Where a record belongs. */
 struct place {
-    bool keyed;   /* it has a key ... */
-    uint32_t key; /* ... with open sessions; KEYED_NONE: without */
+    bool keyed;    /* it has a key ... */
+    uint32_t root; /* ... with open sessions; SESSION_NONE: without */
     uint32_t takers[2];
     size_t taker_count; /* none: it opens a session */
 };
@@ -152,14 +138,14 @@ static struct place place_of(struct join_session *j, const struct record_parts *
 {
     struct place at = {
         .keyed = (parts->flags & RECORD_NULL_KEY) == 0,
-        .key = KEYED_NONE,
+        .root = SESSION_NONE,
     };
 
     if (at.keyed)
-        at.key = key_still_open(j, keyed_table_find(&j->keys, parts->hash, parts->key));
-    if (at.key != KEYED_NONE)
-        at.taker_count = session_tree_find(&j->pool, key_at(j, at.key)->root, parts->time,
-                                           j->context.plan->gap_ms, at.takers);
+        at.root = still_open(j, keyed_table_find(&j->pool.table, parts->hash, parts->key));
+    if (at.root != SESSION_NONE)
+        at.taker_count =
+            session_tree_find(&j->pool, at.root, parts->time, j->context.plan->gap_ms, at.takers);
     return at;
 }
 
@@ -167,24 +153,54 @@ static struct place place_of(struct join_session *j, const struct record_parts *
 static bool session_fits(const struct join_session *j, const struct place *at, uint64_t room,
                          uint64_t *ret)
 {
-    bool new_key = at->keyed && at->key == KEYED_NONE;
-    uint64_t table = new_key ? keyed_table_growth(&j->keys) : 0;
+    bool new_key = at->keyed && at->root == SESSION_NONE;
+    uint64_t own = session_pool_need(&j->pool);
 
-    *ret = session_pool_need(&j->pool) + session_queue_need(&j->open);
-    if (*ret > room || table > room - *ret)
+    *ret = session_queue_need(&j->open);
+    if (new_key)
+        *ret += keyed_table_enter_growth(&j->pool.table);
+    if (*ret > room || own > room - *ret)
         return false;
-    *ret += table;
+    *ret += own;
     return true;
+}
+
+/* Of a time at or after the base: 0, 1, or more, where 32 bits are not enough. */
+static uint64_t half_of(const struct join_session *j, int64_t t)
+{
+    return ((uint64_t)t - (uint64_t)j->base) / HALF_MS;
+}
+
+/* Are 32 bits enough for a time? They are for most. */
+static bool fits_near(struct join_session *j, int64_t t)
+{
+    if (j->near[0] + j->near[1] == 0)
+        j->base = t < INT64_MIN + HALF_MS ? INT64_MIN : t - HALF_MS;
+    if (t < j->base)
+        return false;
+    if (j->near[0] == 0 && half_of(j, t) > 1) {
+        j->base += HALF_MS;
+        j->near[0] = j->near[1];
+        j->near[1] = 0;
+    }
+    return half_of(j, t) <= 1;
 }
 
 static bool store(struct join_session *j, enum side side, const struct record_parts *parts,
                   uint64_t number, const struct place *at, uint32_t *ret_ref)
 {
     uint64_t room = room_left(j), need = 0;
+    bool near = fits_near(j, parts->time);
+    struct record_parts own = *parts;
 
-    if (at->taker_count == 0 && !session_fits(j, at, room, &need))
+    if (near)
+        own.flags = (uint16_t)((own.flags & ~RECORD_TIMED) | RECORD_TIME32);
+    if ((at->taker_count == 0 && !session_fits(j, at, room, &need)) ||
+        !arena_add(&j->records[side], j->context.pool, &own, number, room - need, ret_ref))
         return false;
-    return arena_add(&j->records[side], j->context.pool, parts, number, room - need, ret_ref);
+    if (near)
+        j->near[half_of(j, own.time)]++;
+    return true;
 }
 
 static void chain(struct join_session *j, uint32_t session, enum side side, uint32_t ref)
@@ -202,16 +218,13 @@ static void chain(struct join_session *j, uint32_t session, enum side side, uint
 /* The new session has its record already: the table may ask for its key. */
 static void enter(struct join_session *j, const struct place *at, uint32_t session)
 {
-    uint32_t key = at->key;
-
     session_queue_put(&j->open, &j->pool, session);
     if (!at->keyed)
         return;
-    if (key == KEYED_NONE) {
-        key = keyed_table_add(&j->keys, j->context.pool, session_at(&j->pool, session)->hash);
-        key_at(j, key)->root = SESSION_NONE;
-    }
-    key_at(j, key)->root = session_tree_put(&j->pool, key_at(j, key)->root, session);
+    if (at->root == SESSION_NONE)
+        keyed_table_enter(&j->pool.table, j->context.pool, session);
+    else
+        session_root(&j->pool, at->root, session_tree_put(&j->pool, at->root, session));
 }
 
 /* The session that takes the record, one made of two where it lies between. */
@@ -223,8 +236,7 @@ static uint32_t taker_of(struct join_session *j, const struct place *at)
     if (at->taker_count == 1)
         return a;
     a_is_elder = session_at(&j->pool, a)->opened < session_at(&j->pool, b)->opened;
-    key_at(j, at->key)->root =
-        session_tree_take(&j->pool, key_at(j, at->key)->root, a_is_elder ? a : b);
+    session_root(&j->pool, at->root, session_tree_take(&j->pool, at->root, a_is_elder ? a : b));
     session_absorb(&j->pool, a_is_elder ? b : a, a_is_elder ? a : b);
     return a_is_elder ? b : a;
 }
@@ -287,14 +299,11 @@ static void join_session_fetch(const void *self, enum side side, const uint32_t 
     uint32_t numbers[OPERATOR_FETCH];
 
     (void)side;
-    if (!keyed_table_fetch(&j->keys, hashes, n, numbers))
+    if (!keyed_table_fetch(&j->pool.table, hashes, n, numbers))
         return;
     for (size_t i = 0; i < n; i++)
-        if (numbers[i] != KEYED_NONE)
-            __builtin_prefetch(session_at(&j->pool, key_at(j, numbers[i])->root));
-    for (size_t i = 0; i < n; i++)
         for (int s = 0; s < SIDES && numbers[i] != KEYED_NONE; s++)
-            fetch_run(j, session_at(&j->pool, key_at(j, numbers[i])->root), s);
+            fetch_run(j, session_at(&j->pool, numbers[i]), s);
 }
 
 static enum push_stop join_session_push(void *self, enum side side,
@@ -332,7 +341,7 @@ static void join_session_flush(void *self)
     struct join_session *j = self;
     struct session_queue open = j->open;
 
-    /* What a key has open now is no longer found by its records: key_still_open(). */
+    /* What a key has open now is no longer found by its records: still_open(). */
     j->flushed = j->pool.opened;
     if (j->due.count == 0) {
         j->open = j->due;
@@ -351,7 +360,10 @@ static void give_records(struct join_session *j, struct session *s, enum side si
 {
     while (s->run[side].head != until) {
         uint32_t ref = s->run[side].head;
-        s->run[side].head = arena_record(&j->records[side], ref)->hash;
+        const struct record *r = arena_record(&j->records[side], ref);
+        s->run[side].head = r->hash;
+        if (record_has(r, RECORD_TIME32))
+            j->near[half_of(j, record_time_near(r, j->base))]--;
         arena_free(&j->records[side], j->context.pool, ref);
         --*fuel;
     }
@@ -403,23 +415,21 @@ static void fetch_next(const struct join_session *j)
 
     for (size_t i = 0; i < j->next.count; i++) {
         const struct session *s = session_at(&j->pool, j->next.sessions[i]);
-        hashes[i] = s->hash;
+        hashes[i] = s->entry.hash;
         for (int side = 0; side < SIDES; side++)
             if (s->run[side].head != REFERENCE_NONE)
                 arena_fetch(&j->records[side], s->run[side].head);
     }
-    keyed_table_fetch(&j->keys, hashes, j->next.count, numbers);
+    keyed_table_fetch(&j->pool.table, hashes, j->next.count, numbers);
 }
 
-/* The entry of the session's key; mostly it is the only one there. */
-static uint32_t key_of_session(const struct join_session *j, uint32_t session,
-                               const struct record *r)
+/* Of the sessions of its key the one that is found; mostly it is the only one. */
+static uint32_t root_of(const struct join_session *j, uint32_t session, const struct record *r)
 {
-    uint32_t hash = session_at(&j->pool, session)->hash, key = keyed_table_first(&j->keys, hash);
+    uint32_t hash = session_at(&j->pool, session)->entry.hash;
+    uint32_t first = keyed_table_first(&j->pool.table, hash);
 
-    if (key != KEYED_NONE && key_at(j, key)->root == session)
-        return key;
-    return keyed_table_find(&j->keys, hash, record_key(r));
+    return first == session ? first : keyed_table_find(&j->pool.table, hash, record_key(r));
 }
 
 static void begin_next(struct join_session *j)
@@ -432,7 +442,7 @@ static void begin_next(struct join_session *j)
     j->cross.window_end = s->last + j->context.plan->gap_ms;
     j->cross.alone = record_has(r, RECORD_NULL_KEY);
     if (!j->cross.alone)
-        key_still_open(j, key_of_session(j, session, r));
+        still_open(j, root_of(j, session, r));
     session_order_begin(&j->order, session);
     j->step = SESSION_ORDER;
 }
@@ -452,8 +462,10 @@ static void put_in_order(struct join_session *j, int64_t *fuel)
 
 static size_t cross_some(struct join_session *j, struct result *ret, size_t max, int64_t *fuel)
 {
-    size_t n = cross_pull(&j->cross, ret, max, fuel);
+    size_t n;
 
+    j->cross.time_base = j->base;
+    n = cross_pull(&j->cross, ret, max, fuel);
     if (cross_is_over(&j->cross)) {
         session_at(&j->pool, j->walked)->next = j->spent;
         j->spent = j->walked;

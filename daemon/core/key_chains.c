@@ -13,8 +13,8 @@ static struct bytes key_of(const void *self, const void *entry)
 
 void key_chains_init(struct key_chains *c, uint64_t hash_seed)
 {
-    arena_init(&c->side[SIDE_LEFT], sizeof(uint32_t));
-    arena_init(&c->side[SIDE_RIGHT], sizeof(uint32_t));
+    arena_init(&c->side[SIDE_LEFT], 0);
+    arena_init(&c->side[SIDE_RIGHT], 0);
     keyed_table_init(&c->keys, sizeof(struct chain_entry), key_of, c);
     c->hash_seed = hash_seed;
 }
@@ -47,7 +47,7 @@ static uint32_t *link_next(const struct key_chains *c, enum side side, uint32_t 
 /* Of the first record: the last one. */
 static uint32_t *link_prev(const struct key_chains *c, enum side side, uint32_t ref)
 {
-    return arena_prefix(&c->side[side], ref);
+    return &key_chains_record(c, side, ref)->number;
 }
 
 void key_chains_link(struct key_chains *c, struct slab_pool *pool, uint32_t entry, uint32_t hash,

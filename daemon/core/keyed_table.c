@@ -345,7 +345,7 @@ static uint32_t place_take(struct keyed_table *t)
     return number;
 }
 
-static void place_give(struct keyed_table *t, struct slab_pool *pool, uint32_t number)
+void keyed_table_give(struct keyed_table *t, struct slab_pool *pool, uint32_t number)
 {
     uint32_t slot = number >> KEYED_PLACE_BITS;
     struct keyed_piece *p = piece_at(t, slot);
@@ -360,7 +360,7 @@ static void place_give(struct keyed_table *t, struct slab_pool *pool, uint32_t n
 
 /* --- entries --- */
 
-static uint64_t bucket_growth(const struct keyed_table *t)
+uint64_t keyed_table_enter_growth(const struct keyed_table *t)
 {
     uint64_t more;
 
@@ -372,53 +372,92 @@ static uint64_t bucket_growth(const struct keyed_table *t)
     return more + (t->buckets == 0 ? SLAB_CHUNK_MIN : SLAB_CHUNK_MAX);
 }
 
-uint64_t keyed_table_growth(const struct keyed_table *t)
+uint64_t keyed_table_take_growth(const struct keyed_table *t)
 {
     if (t->roomy != SLOTS_NONE)
-        return bucket_growth(t);
-    if (t->pieces.used == PIECES_MAX)
-        return UINT64_MAX;
-    return bucket_growth(t) + next_piece_size(t) + slots_growth(&t->pieces);
+        return 0;
+    return t->pieces.used == PIECES_MAX ? UINT64_MAX
+                                        : next_piece_size(t) + slots_growth(&t->pieces);
 }
 
-uint32_t keyed_table_add(struct keyed_table *t, struct slab_pool *pool, uint32_t hash)
+uint64_t keyed_table_growth(const struct keyed_table *t)
 {
-    uint32_t number, *bucket;
+    uint64_t enter = keyed_table_enter_growth(t), take = keyed_table_take_growth(t);
+    return take == UINT64_MAX ? take : take + enter;
+}
+
+uint32_t keyed_table_take(struct keyed_table *t, struct slab_pool *pool, uint32_t hash)
+{
+    uint32_t number;
     struct keyed_entry *e;
+
+    if (t->roomy == SLOTS_NONE)
+        piece_add(t, pool);
+    number = place_take(t);
+    e = entry_at(t, number);
+    memset(e, 0, t->entry_size);
+    e->hash = hash;
+    e->next = KEYED_NONE;
+    return number;
+}
+
+void keyed_table_enter(struct keyed_table *t, struct slab_pool *pool, uint32_t number)
+{
+    struct keyed_entry *e = entry_at(t, number);
+    uint32_t *bucket;
 
     if (t->buckets == 0)
         open_buckets(t, pool);
     else if (t->count >= t->buckets)
         add_bucket(t, pool);
-    if (t->roomy == SLOTS_NONE)
-        piece_add(t, pool);
-    number = place_take(t);
-    bucket = bucket_at(t, bucket_of(t, hash));
-    e = entry_at(t, number);
-    memset(e, 0, t->entry_size);
-    e->hash = hash;
+    t->count++;
+    bucket = bucket_at(t, bucket_of(t, e->hash));
     e->next = *bucket;
     *bucket = number;
-    t->count++;
-    return number;
 }
 
-void keyed_table_remove(struct keyed_table *t, struct slab_pool *pool, uint32_t number)
+/* What leads to it. */
+static uint32_t *link_to(const struct keyed_table *t, uint32_t number)
 {
-    const struct keyed_entry *e = entry_at(t, number);
-    uint32_t *at = bucket_at(t, bucket_of(t, e->hash));
+    uint32_t *at = bucket_at(t, bucket_of(t, entry_at(t, number)->hash));
 
     while (*at != number) {
         assert(*at != KEYED_NONE);
         at = &entry_at(t, *at)->next;
     }
-    *at = e->next;
-    place_give(t, pool, number);
+    return at;
+}
+
+void keyed_table_replace(struct keyed_table *t, uint32_t number, uint32_t by)
+{
+    *link_to(t, number) = by;
+    entry_at(t, by)->next = entry_at(t, number)->next;
+    entry_at(t, number)->next = KEYED_NONE;
+}
+
+void keyed_table_leave(struct keyed_table *t, struct slab_pool *pool, uint32_t number)
+{
+    *link_to(t, number) = entry_at(t, number)->next;
+    entry_at(t, number)->next = KEYED_NONE;
     t->count--;
     for (int i = 0; i < JOINS_A_REMOVE && is_sparse(t); i++)
         join_bucket(t, pool);
     if (t->count == 0)
         drop_segments(t, pool);
+}
+
+uint32_t keyed_table_add(struct keyed_table *t, struct slab_pool *pool, uint32_t hash)
+{
+    uint32_t number = keyed_table_take(t, pool, hash);
+
+    keyed_table_enter(t, pool, number);
+    return number;
+}
+
+void keyed_table_remove(struct keyed_table *t, struct slab_pool *pool, uint32_t number)
+{
+    keyed_table_leave(t, pool, number);
+    keyed_table_give(t, pool, number);
 }
 
 uint32_t keyed_table_next(const struct keyed_table *t, uint32_t number)

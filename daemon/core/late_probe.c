@@ -291,7 +291,7 @@ static void window_begin(struct late_probe *p)
     struct cross *c = &p->cross;
 
     c->window_end = p->end;
-    c->window_start = p->end - p->plan->size_ms;
+    c->window_start = c->time_base = p->end - p->plan->size_ms;
     for (int s = 0; s < SIDES; s++)
         c->members[s] = members_of(&p->from[s], c->window_start, c->window_end);
     if (!p->asks_own_side) {

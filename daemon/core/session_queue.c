@@ -74,23 +74,53 @@ static void piece_drop(struct session_queue *q, struct session_line *l, struct s
     slab_give(slab, piece, piece->size);
 }
 
-/* False: it would not stand in order. */
-static bool line_put(struct session_queue *q, struct session_line *l, struct slab_pool *slab,
-                     struct session_queued e)
+/* It would not stand in order behind all that are there. */
+static bool comes_before_last(const struct session_line *l, const struct session_queued *e)
 {
-    if (l->first != NULL && comes_before(&e, line_last(l)))
+    const struct session_queued *run = line_last(l);
+    struct session_queued last = {.last = l->last_time, .opened = run->opened + run->count};
+
+    return comes_before(e, &last);
+}
+
+/* By what one of a run stands in it is not written down: line_drop(). */
+static bool run_takes(const struct session_queued *run, const struct session_queued *e, bool new)
+{
+    return new && e->session == run->session + run->count + 1 &&
+           e->opened == run->opened + run->count + 1;
+}
+
+/* `new`: a session that has one time. False: it would not stand in order. */
+static bool line_put(struct session_queue *q, struct session_line *l, struct slab_pool *slab,
+                     const struct session_queued *e, bool new)
+{
+    if (l->first != NULL && comes_before_last(l, e))
         return false;
-    if (line_needs_piece(l))
-        piece_add(q, l, slab);
-    l->last->at[l->to++] = e;
+    if (l->first != NULL && run_takes(line_last(l), e, new)) {
+        line_last(l)->count++;
+    } else {
+        if (line_needs_piece(l))
+            piece_add(q, l, slab);
+        l->last->at[l->to++] = *e;
+    }
+    l->last_time = e->last;
     return true;
 }
 
-static void line_drop(struct session_queue *q, struct session_line *l, struct slab_pool *slab)
+/* The next one of a run stands there by the one time that it had. If it has more by now,
+ * its first is not later than that, and it will be put right: it is not its last. */
+static void line_drop(struct session_queue *q, struct session_line *l, const struct session_pool *p)
 {
-    l->from++;
-    if (l->from == (l->first == l->last ? l->to : l->first->capacity))
-        piece_drop(q, l, slab);
+    struct session_queued *run = line_first(l);
+
+    if (run->count > 0) {
+        run->count--;
+        run->opened++;
+        run->session++;
+        run->last = session_at(p, run->session)->first;
+    } else if (++l->from == (l->first == l->last ? l->to : l->first->capacity)) {
+        piece_drop(q, l, p->slab);
+    }
 }
 
 /* --- the heap --- */
@@ -199,20 +229,23 @@ static void find_head(struct session_queue *q)
 static struct session_queued queued(const struct session_pool *p, uint32_t session)
 {
     const struct session *s = session_at(p, session);
-    return (struct session_queued){s->last, s->opened, session};
+    return (struct session_queued){s->last, s->opened, session, 0};
 }
 
-static void put(struct session_queue *q, const struct session_pool *p, struct session_queued e)
+static void put(struct session_queue *q, const struct session_pool *p, uint32_t session)
 {
+    struct session_queued e = queued(p, session);
+    bool new = session_at(p, session)->first == e.last;
+
     for (int i = 0; i < SESSION_LINES; i++)
-        if (line_put(q, &q->lines[i], p->slab, e))
+        if (line_put(q, &q->lines[i], p->slab, &e, new))
             return;
     heap_put(q, p->slab, e);
 }
 
 void session_queue_put(struct session_queue *q, const struct session_pool *p, uint32_t session)
 {
-    put(q, p, queued(p, session));
+    put(q, p, session);
     q->count++;
     find_head(q);
 }
@@ -220,7 +253,7 @@ void session_queue_put(struct session_queue *q, const struct session_pool *p, ui
 static void drop_head(struct session_queue *q, const struct session_pool *p)
 {
     if (q->head_line < SESSION_LINES)
-        line_drop(q, &q->lines[q->head_line], p->slab);
+        line_drop(q, &q->lines[q->head_line], p);
     else
         heap_drop(q, p->slab);
 }
@@ -235,32 +268,41 @@ void session_queue_drop(struct session_queue *q, const struct session_pool *p)
 
 bool session_queue_refresh(struct session_queue *q, const struct session_pool *p)
 {
-    const struct session *s = session_at(p, q->head.session);
+    uint32_t session = q->head.session;
+    const struct session *s = session_at(p, session);
 
-    if (s->part) {
+    if (session_is_part(s)) {
         session_queue_drop(q, p);
         return true;
     }
     if (s->last == q->head.last)
         return false;
     if (q->head_line == SESSION_LINES) {
-        sink(q, queued(p, q->head.session));
+        sink(q, queued(p, session));
     } else {
         drop_head(q, p);
-        put(q, p, queued(p, q->head.session));
+        put(q, p, session);
     }
     find_head(q);
     return true;
 }
 
+static void fetch_line(const struct session_line *l, const struct session_pool *p)
+{
+    const struct session_queued *run = line_first(l);
+    const struct session_queued *end =
+        l->first->at + (l->first == l->last ? l->to : l->first->capacity);
+
+    for (uint32_t n = 0; run < end && n < FETCH_LINE; run++)
+        for (uint32_t i = 0; i <= run->count && n < FETCH_LINE; i++, n++)
+            __builtin_prefetch(session_at(p, run->session + i));
+}
+
 void session_queue_fetch(const struct session_queue *q, const struct session_pool *p)
 {
-    for (int i = 0; i < SESSION_LINES; i++) {
-        const struct session_line *l = &q->lines[i];
-        uint32_t end = l->first == NULL ? 0 : l->first == l->last ? l->to : l->first->capacity;
-        for (uint32_t at = l->from; at < end && at < l->from + FETCH_LINE; at++)
-            __builtin_prefetch(session_at(p, l->first->at[at].session));
-    }
+    for (int i = 0; i < SESSION_LINES; i++)
+        if (q->lines[i].first != NULL)
+            fetch_line(&q->lines[i], p);
     for (uint64_t i = 0; i < FETCH_HEAP && i < q->heap_count; i++)
         __builtin_prefetch(session_at(p, heap_at(q, i)->session));
 }

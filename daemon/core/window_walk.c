@@ -518,7 +518,7 @@ void window_walk_begin(struct window_walk *w, struct pane *const *panes, size_t 
     assert(!w->under_way && count > 0 && (tasks & CROSS_DERIVE) == 0);
     panes_copy(w, panes, count);
     w->under_way = true;
-    w->cross.window_start = end - w->plan->size_ms;
+    w->cross.window_start = w->cross.time_base = end - w->plan->size_ms;
     w->cross.window_end = end;
     choose_kind(w, end, tasks);
     w->part = w->dropped = 0;

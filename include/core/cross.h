@@ -55,6 +55,7 @@ struct cross {
     uint32_t count_count[SIDES];
     struct log_chunk *const *chunks[SIDES]; /* what references are into; not owned */
     int64_t window_start, window_end;       /* of results */
+    int64_t time_base;                      /* of records: record_time_near() */
     struct cross_range members[SIDES];      /* records elsewhere are passed over: CROSS_ALL */
     struct cross_range leaving[SIDES];      /* CLOSE decides these alone: CROSS_ALL */
     struct near_miss *near_miss;            /* told of the unmatched; not owned; NULL: nobody */

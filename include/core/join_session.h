@@ -20,18 +20,10 @@
 #include "core/arena.h"
 #include "core/cross.h"
 #include "core/instant.h"
-#include "core/keyed_table.h"
 #include "core/operator.h"
 #include "core/session.h"
 #include "core/session_order.h"
 #include "core/session_queue.h"
-
-/* Of a key that has open sessions. */
-struct session_key {
-    struct keyed_entry entry;
-    uint32_t root; /* of their tree */
-    uint32_t unused;
-};
 
 /* Due sessions that are walked next, in this order: in no queue any more. */
 #define SESSIONS_NEXT 16
@@ -47,8 +39,13 @@ struct join_session {
     struct stream_time reached;
     int64_t hold_ms; /* from a session's last record until it is due */
     struct arena records[SIDES];
+
+    /* Records whose times are kept as 32 bits are of the 2^32 ms from `base` on. It goes on by
+     * half of that when none of the first half is left: so many there are in each. */
+    int64_t base;
+    uint64_t near[2];
+
     struct session_pool pool;
-    struct keyed_table keys;   /* of struct session_key */
     struct session_queue open; /* by their time */
     struct session_queue due;  /* those of a flush, and those that steps of time have found */
     uint64_t flushed;          /* all that were opened before this one are due */

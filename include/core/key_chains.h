@@ -2,8 +2,8 @@
  * core/key_chains: the records of both sides, found by their key.
  *
  * The records of a key and side are a chain in order of arrival. A link forwards takes
- * the place of the record's hash, one backwards lies before the record (4 bytes), so any
- * record can be taken out at once. The first one's link backwards is to the last.
+ * the place of the record's hash, one backwards that of its number, so any record can be
+ * taken out at once. The first one's link backwards is to the last.
  *
  *     entry of a key:  head of the left chain | head of the right chain
  */
@@ -77,7 +77,7 @@ static inline uint32_t key_chains_next(const struct key_chains *c, enum side sid
  * keyed_table_growth(). */
 void key_chains_link(struct key_chains *c, struct slab_pool *pool, uint32_t entry, uint32_t hash,
                      enum side side, uint32_t ref);
-/* Takes it out; it stays in the arena, and its hash is the caller's. */
+/* Takes it out; it stays in the arena, and its hash is the caller's. Its number has gone. */
 void key_chains_unlink(struct key_chains *c, struct slab_pool *pool, enum side side, uint32_t ref);
 
 /* The next to be taken out is one of the expected. */

@@ -50,7 +50,7 @@ struct keyed_table {
     struct bytes (*key_of)(const void *self, const void *entry);
     const void *self;
     uint32_t entry_size;
-    uint32_t count; /* entries */
+    uint32_t count; /* entries that can be found */
 
     struct slots pieces; /* of struct keyed_piece, owned; their slots are in numbers */
     uint32_t roomy;      /* the first piece with room, or SLOTS_NONE */
@@ -101,6 +101,17 @@ uint32_t keyed_table_add(struct keyed_table *t, struct slab_pool *pool, uint32_t
 
 /* key_of() is not asked. */
 void keyed_table_remove(struct keyed_table *t, struct slab_pool *pool, uint32_t number);
+
+/* The two in two steps each, for entries that are there for longer than they can be found:
+ * memory for one, all zero but for its hash; then it may be found by its key, until it leaves. */
+uint64_t keyed_table_take_growth(const struct keyed_table *t);
+uint32_t keyed_table_take(struct keyed_table *t, struct slab_pool *pool, uint32_t hash);
+uint64_t keyed_table_enter_growth(const struct keyed_table *t);
+void keyed_table_enter(struct keyed_table *t, struct slab_pool *pool, uint32_t number);
+void keyed_table_leave(struct keyed_table *t, struct slab_pool *pool, uint32_t number);
+void keyed_table_give(struct keyed_table *t, struct slab_pool *pool, uint32_t number);
+/* `by`, of the same key, is found from now on, and not `number`. */
+void keyed_table_replace(struct keyed_table *t, uint32_t number, uint32_t by);
 
 /* One entry after the other: KEYED_NONE gives the first, and comes after the last. The
  * entry at hand may be removed, others may be added meanwhile. */

@@ -50,7 +50,7 @@ enum record_flag {
 
 struct record {
     uint32_t hash;   /* of its key; while a walk over its window is under way: a link */
-    uint32_t number; /* of arrival on its side, counted from its chunk's first_number */
+    uint32_t number; /* of arrival on its side, counted from its chunk's first_number; or a link */
     uint16_t size_flags;
     uint8_t key_offset; /* from the start of the body */
     uint8_t key_size;

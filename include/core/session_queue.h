@@ -6,8 +6,9 @@
  * it is put right when the session comes to the head too early (refresh), and no sooner.
  * Sessions that end together come in order of opening.
  *
- * Sessions open about in order of time, on each side: they wait in two lines, each in order,
- * which cost next to nothing. What fits behind neither, as a session that was put right,
+ * Sessions open about in order of time, on each side: they wait in two lines, each in order.
+ * Those that opened one after the other, and lie so in their pool, are one run there, so
+ * most cost next to nothing. What fits behind neither line, as a session that was put right,
  * waits in a heap. The head is the first of the three.
  *
  * A session that became a part of a younger one (core/session.h) ends no later and was
@@ -28,6 +29,8 @@ struct session_queued {
     int64_t last; /* never above the session's own */
     uint64_t opened;
     uint32_t session;
+    uint32_t count; /* in a line: so many others follow, whose numbers go on by one each, and
+                     * which had one time each when they came */
 };
 
 struct session_piece {
@@ -39,7 +42,8 @@ struct session_piece {
 
 struct session_line {
     struct session_piece *first, *last; /* owned, with all between them; NULL: it is empty */
-    uint32_t from, to;                  /* its first in `first`, and behind its last in `last` */
+    uint32_t from, to; /* its first run in `first`, and behind its last one in `last` */
+    int64_t last_time; /* by which its last session stands in it */
 };
 #define SESSION_LINES 2
 

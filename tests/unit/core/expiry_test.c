@@ -22,6 +22,8 @@ struct expiry_fixture {
     size_t count;
     uint64_t number;
     uint64_t seed;
+    char text[2 * SLAB_CHUNK_MAX]; /* of bodies, */
+    size_t body_size;              /* as much of it */
 };
 
 static struct expiry_fixture *open_expiry(int64_t reach)
@@ -30,6 +32,8 @@ static struct expiry_fixture *open_expiry(int64_t reach)
 
     f->pool = slab_pool_new();
     f->seed = 1;
+    f->body_size = 3;
+    memset(f->text, 'k', sizeof(f->text));
     f->model = mem_alloc(100000 * sizeof(*f->model));
     arena_init(&f->arena, 0);
     expiry_init(&f->expiry, &f->arena, reach);
@@ -51,16 +55,24 @@ static uint32_t dice(struct expiry_fixture *f, uint32_t sides)
     return (uint32_t)(hash_number(f->seed++) >> 32) % sides;
 }
 
+/* In the arena alone. */
+static uint32_t store(struct expiry_fixture *f, int64_t t)
+{
+    struct record_parts parts = {.body = {f->text, f->body_size}, .flags = RECORD_TIMED, .time = t};
+    uint32_t ref;
+
+    parts.key = (struct bytes){f->text, 1};
+    assert_true(arena_add(&f->arena, f->pool, &parts, f->number++, UINT64_MAX, &ref));
+    return ref;
+}
+
 static void add(struct expiry_fixture *f, int64_t t)
 {
-    struct record_parts parts = {
-        .body = BYTES_LIT("k,a"), .key = BYTES_NULL, .flags = RECORD_TIMED, .time = t};
     struct waiting *w = &f->model[f->count++];
     uint64_t most;
 
-    parts.key = (struct bytes){parts.body.p, 1};
-    w->number = f->number++;
-    assert_true(arena_add(&f->arena, f->pool, &parts, w->number, UINT64_MAX, &w->ref));
+    w->number = f->number;
+    w->ref = store(f, t);
     w->instant = expiry_instant(&f->expiry, t);
     most = expiry_bytes(&f->expiry) + expiry_growth(&f->expiry);
     expiry_add(&f->expiry, f->pool, w->ref);
@@ -78,13 +90,14 @@ static int compare(const void *a, const void *b)
 
 static void assert_first(const struct expiry_fixture *f, const struct waiting *w)
 {
-    int64_t instant;
-    uint32_t ref;
+    const struct due *first = expiry_first(&f->expiry);
 
-    assert_true(expiry_first(&f->expiry, &instant, &ref));
-    assert_int_equal(instant, w->instant);
-    assert_int_equal(arena_number(&f->arena, ref), w->number);
-    assert_int_equal(ref, w->ref);
+    assert_non_null(first);
+    assert_int_equal(first->instant, w->instant);
+    assert_int_equal(arena_number(&f->arena, first->ref), w->number);
+    assert_int_equal(first->ref, w->ref);
+    assert_false(expiry_is_due(&f->expiry, w->instant - 1));
+    assert_true(expiry_is_due(&f->expiry, w->instant));
 }
 
 /* The first `n` of the model leave, in its order. */
@@ -106,16 +119,14 @@ static void leave(struct expiry_fixture *f, size_t n)
 
 static void assert_empty(struct expiry_fixture *f)
 {
-    int64_t instant;
-    uint32_t ref;
-
-    assert_false(expiry_first(&f->expiry, &instant, &ref));
+    assert_null(expiry_first(&f->expiry));
+    assert_false(expiry_is_due(&f->expiry, INT64_MAX));
     assert_int_equal(expiry_bytes(&f->expiry), 0);
 }
 
 /* --- */
 
-static void records_in_order_of_time_cost_4_bytes(void **state)
+static void records_in_order_of_time_cost_next_to_nothing(void **state)
 {
     struct expiry_fixture *f = open_expiry(REACH);
 
@@ -124,10 +135,42 @@ static void records_in_order_of_time_cost_4_bytes(void **state)
     for (int i = 0; i < 60000; i++)
         add(f, i / 3);
     assert_int_equal(f->expiry.heap.count, 0);
-    assert_true(expiry_bytes(&f->expiry) < 60000 * 4 * 101 / 100 + SLAB_CHUNK_MAX);
+    assert_true(expiry_bytes(&f->expiry) < 60000 / 10);
     leave(f, 59000);
-    assert_true(expiry_bytes(&f->expiry) < 1000 * 4 + 2 * SLAB_CHUNK_MAX);
     leave(f, 1000);
+    assert_empty(f);
+    close_expiry(f);
+}
+
+/* As where places of others that have gone are taken. */
+static void records_that_do_not_lie_in_a_row_cost_12_bytes(void **state)
+{
+    struct expiry_fixture *f = open_expiry(REACH);
+
+    (void)state;
+    for (int i = 0; i < 60000; i++) {
+        add(f, i);
+        store(f, i);
+    }
+    assert_true(expiry_bytes(&f->expiry) < 60000 * 12 * 101 / 100 + SLAB_CHUNK_MAX);
+    leave(f, 59000);
+    assert_true(expiry_bytes(&f->expiry) < 1000 * 12 + 2 * SLAB_CHUNK_MAX);
+    leave(f, 1000);
+    assert_empty(f);
+    close_expiry(f);
+}
+
+/* Chunks of their own, behind which no reference leads. */
+static void large_records_leave_like_all_others(void **state)
+{
+    struct expiry_fixture *f = open_expiry(REACH);
+
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        f->body_size = i % 3 == 0 ? SLAB_CHUNK_MAX - 64 + (size_t)i : 3;
+        add(f, i / 7);
+    }
+    leave(f, 300);
     assert_empty(f);
     close_expiry(f);
 }
@@ -238,10 +281,9 @@ static void those_ahead_leave_in_that_order_whatever_comes(void **state)
         for (int i = 0; i < 20; i++)
             add(f, dice(f, 400));
         for (size_t i = 0; f->count > 0; i++) {
-            uint32_t ref;
-            int64_t instant;
-            assert_true(expiry_first(&f->expiry, &instant, &ref));
-            seen += seen < n && ahead[seen] == ref;
+            const struct due *first = expiry_first(&f->expiry);
+            assert_non_null(first);
+            seen += seen < n && ahead[seen] == first->ref;
             leave(f, 1);
         }
         assert_int_equal(seen, n);
@@ -252,7 +294,9 @@ static void those_ahead_leave_in_that_order_whatever_comes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_in_order_of_time_cost_4_bytes),
+        cmocka_unit_test(records_in_order_of_time_cost_next_to_nothing),
+        cmocka_unit_test(records_that_do_not_lie_in_a_row_cost_12_bytes),
+        cmocka_unit_test(large_records_leave_like_all_others),
         cmocka_unit_test(one_far_ahead_does_not_push_the_others_out_of_the_queue),
         cmocka_unit_test(the_first_may_be_far_ahead),
         cmocka_unit_test(of_one_instant_they_leave_in_order_of_arrival),

@@ -144,7 +144,7 @@ static void a_refused_record_changes_nothing(void **state)
     (void)state;
     n = fill(f, 100);
     bytes = op->state_bytes(f->join);
-    assert_in_range(n, 300, LIMIT / 88);
+    assert_in_range(n, 300, LIMIT / 72);
     assert_in_range(bytes, LIMIT / 2, LIMIT);
     for (int i = 0; i < 100; i++) {
         assert_int_equal(push_numbered(f, SIDE_LEFT, 100, (uint64_t)(10000 + i), 40 + (size_t)i),

@@ -65,10 +65,11 @@ static inline void close_session(struct session_fixture *f)
 static inline uint64_t state_by_hand(const struct session_fixture *f)
 {
     const struct join_session *j = f->join;
+    const struct keyed_table *sessions = &j->pool.table;
 
     return slab_used(f->pool) + slots_bytes(&j->records[SIDE_LEFT].chunks) +
-           slots_bytes(&j->records[SIDE_RIGHT].chunks) + slots_bytes(&j->pool.blocks) +
-           slots_bytes(&j->keys.pieces) + j->keys.segment_capacity * sizeof(*j->keys.segments) +
+           slots_bytes(&j->records[SIDE_RIGHT].chunks) + slots_bytes(&sessions->pieces) +
+           sessions->segment_capacity * sizeof(*sessions->segments) +
            (j->open.heap.capacity + j->due.heap.capacity) * sizeof(void *);
 }
 

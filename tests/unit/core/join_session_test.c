@@ -122,7 +122,7 @@ static void sessions_become_one_in_whatever_order_records_come(void **state)
                 snprintf(told + strlen(told), sizeof(told) - strlen(told), "(%d,%d)", order[i],
                          order[r]);
         }
-        assert_int_equal(f->join->keys.count, 1);
+        assert_int_equal(f->join->pool.table.count, 1);
         assert_string_equal(drain(f), "");
         assert_string_equal(end(f), told);
         assert_int_equal(f->books.side[SIDE_LEFT].matched, 5);

@@ -410,6 +410,35 @@ static void entries_of_one_hash_come_one_after_the_other(void **state)
     close_table(f);
 }
 
+/* Who has left is there, but not found; another one of its key may be. */
+static void an_entry_may_be_there_for_longer_than_it_is_found(void **state)
+{
+    struct table_fixture *f = open_table();
+    uint32_t first, second;
+
+    (void)state;
+    for (uint64_t key = 0; key < 100; key++)
+        add(f, key);
+    first = f->numbers[7];
+    assert_int_equal(keyed_table_take_growth(&f->table), 0);
+    second = keyed_table_take(&f->table, f->pool, hash_of(f, 7));
+    ((struct counted *)keyed_table_entry(&f->table, second))->key = 7;
+    assert_int_equal(find(f, 7), first);
+    keyed_table_replace(&f->table, first, second);
+    assert_int_equal(find(f, 7), second);
+    keyed_table_leave(&f->table, f->pool, second);
+    assert_int_equal(find(f, 7), KEYED_NONE);
+    assert_int_equal(f->table.count, 99);
+    keyed_table_enter(&f->table, f->pool, first);
+    assert_int_equal(find(f, 7), first);
+    assert_int_equal(((const struct counted *)keyed_table_entry(&f->table, second))->key, 7);
+    keyed_table_give(&f->table, f->pool, second);
+    for (uint64_t key = 0; key < 100; key++)
+        take(f, key);
+    assert_int_equal(keyed_table_bytes(&f->table), 0);
+    close_table(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -426,6 +455,7 @@ int main(void)
         cmocka_unit_test(order_does_not_depend_on_addresses),
         cmocka_unit_test(what_is_fetched_is_what_is_found),
         cmocka_unit_test(entries_of_one_hash_come_one_after_the_other),
+        cmocka_unit_test(an_entry_may_be_there_for_longer_than_it_is_found),
         cmocka_unit_test(hashes_are_the_upper_half_of_the_seeded_hash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

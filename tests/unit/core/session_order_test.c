@@ -44,7 +44,7 @@ static struct order_fixture *open_order(size_t parts)
 
     f->slab = slab_pool_new();
     f->parts = parts;
-    session_pool_init(&f->pool, f->slab, 1);
+    session_pool_init(&f->pool, f->slab, 1, NULL, NULL); /* nobody is looked for by key */
     for (int s = 0; s < SIDES; s++) {
         window_log_init(&f->log[s], 0);
         append_records(f, (enum side)s);

@@ -15,7 +15,7 @@ static struct queue_fixture *open_queue(void)
     struct queue_fixture *f = mem_alloc_zeroed(1, sizeof(*f));
 
     f->slab = slab_pool_new();
-    session_pool_init(&f->pool, f->slab, 1);
+    session_pool_init(&f->pool, f->slab, 1, NULL, NULL); /* nobody is looked for by key */
     session_queue_init(&f->queue);
     return f;
 }
@@ -77,55 +77,77 @@ static void a_session_that_went_on_waits_for_its_new_end(void **state)
     close_queue(f);
 }
 
-/* The least of those that are there and no part, by its real end. */
-static uint32_t least(const struct queue_fixture *f, const bool *there)
-{
-    uint32_t best = SESSION_NONE;
+/* Sessions; SESSION_NONE: it has gone. */
+struct crowd {
+    uint32_t sessions[COUNT];
+};
 
-    for (uint32_t s = 0; s < 2 * COUNT; s++) {
-        if (!there[s] || session_at(&f->pool, s)->part)
-            continue;
-        if (best == SESSION_NONE ||
-            session_at(&f->pool, s)->last < session_at(&f->pool, best)->last ||
-            (session_at(&f->pool, s)->last == session_at(&f->pool, best)->last &&
-             session_at(&f->pool, s)->opened < session_at(&f->pool, best)->opened))
-            best = s;
-    }
+static struct session *member(const struct queue_fixture *f, const struct crowd *c, uint32_t i)
+{
+    struct session *s;
+
+    if (c->sessions[i] == SESSION_NONE)
+        return NULL;
+    s = session_at(&f->pool, c->sessions[i]);
+    return session_is_part(s) ? NULL : s;
+}
+
+static bool ends_before(const struct session *a, const struct session *b)
+{
+    return a->last != b->last ? a->last < b->last : a->opened < b->opened;
+}
+
+/* The least of those that are there and no part, by its real end; COUNT: none is left. */
+static uint32_t least(const struct queue_fixture *f, const struct crowd *c)
+{
+    uint32_t best = COUNT;
+
+    for (uint32_t i = 0; i < COUNT; i++)
+        if (member(f, c, i) != NULL &&
+            (best == COUNT || ends_before(member(f, c, i), member(f, c, best))))
+            best = i;
     return best;
 }
 
-static void absorb_some(struct queue_fixture *f, const bool *there, uint64_t *chance)
+static void move_some(struct queue_fixture *f, const struct crowd *c, uint64_t *chance)
 {
-    uint32_t a = dice(chance, 2 * COUNT), b = dice(chance, 2 * COUNT);
+    struct session *s = member(f, c, dice(chance, COUNT));
 
-    if (a == b || !there[a] || !there[b] || session_at(&f->pool, a)->part ||
-        session_at(&f->pool, b)->part)
+    if (s == NULL)
         return;
-    if (session_at(&f->pool, a)->opened < session_at(&f->pool, b)->opened)
-        session_absorb(&f->pool, b, a);
+    s->last += dice(chance, 5);
+    s->first -= dice(chance, 5);
+}
+
+static void absorb_some(struct queue_fixture *f, const struct crowd *c, uint64_t *chance)
+{
+    uint32_t a = dice(chance, COUNT), b = dice(chance, COUNT);
+
+    if (a == b || member(f, c, a) == NULL || member(f, c, b) == NULL)
+        return;
+    if (member(f, c, a)->opened < member(f, c, b)->opened)
+        session_absorb(&f->pool, c->sessions[b], c->sessions[a]);
     else
-        session_absorb(&f->pool, a, b);
+        session_absorb(&f->pool, c->sessions[a], c->sessions[b]);
 }
 
 static void order_is_kept_whatever_moves_and_whatever_becomes_a_part(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 10; seed++) {
+    for (uint64_t seed = 0; seed < 20; seed++) {
         struct queue_fixture *f = open_queue();
-        bool there[2 * COUNT] = {false};
         uint64_t chance = seed * 1000003;
-        for (int i = 0; i < COUNT; i++)
-            there[put(f, dice(&chance, 50))] = true;
-        for (uint32_t s; (s = least(f, there)) != SESSION_NONE;) {
-            for (int i = 0; i < 20; i++) {
-                uint32_t moved = dice(&chance, 2 * COUNT);
-                if (there[moved] && !session_at(&f->pool, moved)->part)
-                    session_at(&f->pool, moved)->last += dice(&chance, 5);
-                absorb_some(f, there, &chance);
+        struct crowd c;
+        for (uint32_t i = 0; i < COUNT; i++)
+            c.sessions[i] = put(f, seed % 2 == 0 ? dice(&chance, 50) : i / 8 + dice(&chance, 2));
+        for (uint32_t i; (i = least(f, &c)) < COUNT;) {
+            for (int n = 0; n < 10; n++) {
+                move_some(f, &c, &chance);
+                absorb_some(f, &c, &chance);
             }
-            s = least(f, there);
-            assert_int_equal(next(f), s);
-            there[s] = false;
+            i = least(f, &c);
+            assert_int_equal(next(f), c.sessions[i]);
+            c.sessions[i] = SESSION_NONE;
         }
         while (f->queue.count > 0) /* parts alone */
             assert_true(session_queue_refresh(&f->queue, &f->pool));
@@ -166,6 +188,21 @@ static void sessions_of_two_sides_wait_in_two_lines(void **state)
     close_queue(f);
 }
 
+/* A run: however many they are. */
+static void sessions_that_open_in_order_of_time_cost_next_to_nothing(void **state)
+{
+    struct queue_fixture *f = open_queue();
+
+    (void)state;
+    for (int i = 0; i < 100 * COUNT; i++)
+        put(f, i / 3);
+    assert_in_range(session_queue_bytes(&f->queue), 1, 100 * COUNT);
+    for (int i = 0; i < 100 * COUNT; i++)
+        assert_int_equal(session_at(&f->pool, next(f))->opened, i);
+    assert_int_equal(session_queue_bytes(&f->queue), 0);
+    close_queue(f);
+}
+
 static void memory_is_told_before_and_goes_again(void **state)
 {
     struct queue_fixture *f = open_queue();
@@ -194,6 +231,7 @@ int main(void)
         cmocka_unit_test(order_is_kept_whatever_moves_and_whatever_becomes_a_part),
         cmocka_unit_test(parts_come_before_the_session_that_they_are_of),
         cmocka_unit_test(sessions_of_two_sides_wait_in_two_lines),
+        cmocka_unit_test(sessions_that_open_in_order_of_time_cost_next_to_nothing),
         cmocka_unit_test(memory_is_told_before_and_goes_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

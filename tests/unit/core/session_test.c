@@ -17,7 +17,7 @@ static struct pool_fixture *open_pool(void)
 
     f->slab = slab_pool_new();
     f->root = SESSION_NONE;
-    session_pool_init(&f->pool, f->slab, SEED);
+    session_pool_init(&f->pool, f->slab, SEED, NULL, NULL); /* nobody is looked for by key */
     return f;
 }
 
@@ -33,7 +33,7 @@ static void close_pool(struct pool_fixture *f)
 static void assert_bytes(const struct pool_fixture *f)
 {
     assert_int_equal(session_pool_bytes(&f->pool),
-                     slab_used(f->slab) + slots_bytes(&f->pool.blocks));
+                     slab_used(f->slab) + slots_bytes(&f->pool.table.pieces));
 }
 
 static void sessions_stay_where_they_are_and_their_memory_is_told_before(void **state)
@@ -50,7 +50,7 @@ static void sessions_stay_where_they_are_and_their_memory_is_told_before(void **
     }
     for (uint32_t i = 0; i < COUNT; i++) {
         const struct session *s = session_at(&f->pool, sessions[i]);
-        assert_int_equal(s->hash, i);
+        assert_int_equal(s->entry.hash, i);
         assert_int_equal(s->first, -(int64_t)i);
         assert_int_equal(s->last, -(int64_t)i);
         assert_int_equal(s->opened, i);
@@ -59,7 +59,7 @@ static void sessions_stay_where_they_are_and_their_memory_is_told_before(void **
     close_pool(f);
 }
 
-static void memory_goes_with_the_last_session_of_a_block(void **state)
+static void memory_goes_with_the_last_session_of_a_piece(void **state)
 {
     struct pool_fixture *f = open_pool();
     static uint32_t sessions[COUNT];
@@ -69,7 +69,7 @@ static void memory_goes_with_the_last_session_of_a_block(void **state)
     for (int round = 0; round < 3; round++) {
         for (uint32_t i = 0; i < COUNT; i++)
             sessions[i] = session_open(&f->pool, 0, 0);
-        assert_true(session_pool_bytes(&f->pool) < COUNT * 66);
+        assert_true(session_pool_bytes(&f->pool) < COUNT * 64);
         for (uint32_t left = COUNT; left > 0; left--) {
             uint32_t i = dice(&chance, left);
             session_close(&f->pool, sessions[i]);
@@ -82,7 +82,7 @@ static void memory_goes_with_the_last_session_of_a_block(void **state)
     close_pool(f);
 }
 
-static void places_of_blocks_that_went_are_used_again(void **state)
+static void places_of_pieces_that_went_are_used_again(void **state)
 {
     struct pool_fixture *f = open_pool();
     static uint32_t sessions[COUNT];
@@ -92,15 +92,15 @@ static void places_of_blocks_that_went_are_used_again(void **state)
     kept = session_open(&f->pool, 7, 7);
     for (uint32_t i = 0; i < COUNT; i++)
         sessions[i] = session_open(&f->pool, 0, 0);
-    capacity = f->pool.blocks.capacity;
+    capacity = f->pool.table.pieces.capacity;
     for (int round = 0; round < 20; round++) {
         for (uint32_t i = 0; i < COUNT; i++)
             session_close(&f->pool, sessions[i]);
         for (uint32_t i = 0; i < COUNT; i++)
             sessions[i] = session_open(&f->pool, 0, 0);
     }
-    assert_int_equal(f->pool.blocks.capacity, capacity);
-    assert_int_equal(session_at(&f->pool, kept)->hash, 7);
+    assert_int_equal(f->pool.table.pieces.capacity, capacity);
+    assert_int_equal(session_at(&f->pool, kept)->entry.hash, 7);
     close_pool(f);
 }
 
@@ -189,7 +189,8 @@ static void trees_say_what_lists_say(void **state)
         struct pool_fixture *f = open_pool();
         uint32_t there[MOMENTS];
         uint64_t chance = seed * 1000003;
-        memset(there, 0xff, sizeof(there));
+        for (int i = 0; i < MOMENTS; i++)
+            there[i] = SESSION_NONE;
         for (int i = 0; i < 200; i++) {
             uint32_t at = dice(&chance, MOMENTS);
             if (dice(&chance, 40) == 0) {
@@ -206,6 +207,30 @@ static void trees_say_what_lists_say(void **state)
         }
         close_pool(f);
     }
+}
+
+/* --- the one that is found --- */
+
+static void the_root_is_found_and_nobody_else(void **state)
+{
+    struct pool_fixture *f = open_pool();
+    uint32_t a = session_open(&f->pool, 7, 0), b = session_open(&f->pool, 7, 0);
+
+    (void)state;
+    assert_int_equal(keyed_table_first(&f->pool.table, 7), KEYED_NONE);
+    keyed_table_enter(&f->pool.table, f->slab, a);
+    assert_int_equal(keyed_table_first(&f->pool.table, 7), a);
+    session_root(&f->pool, a, a);
+    assert_int_equal(keyed_table_first(&f->pool.table, 7), a);
+    session_root(&f->pool, a, b);
+    assert_int_equal(keyed_table_first(&f->pool.table, 7), b);
+    assert_int_equal(keyed_table_again(&f->pool.table, b), KEYED_NONE);
+    session_root(&f->pool, b, SESSION_NONE);
+    assert_int_equal(keyed_table_first(&f->pool.table, 7), KEYED_NONE);
+    session_close(&f->pool, a);
+    session_close(&f->pool, b);
+    assert_int_equal(session_pool_bytes(&f->pool), 0);
+    close_pool(f);
 }
 
 /* --- merges --- */
@@ -228,8 +253,8 @@ static void the_elder_becomes_a_part_of_the_younger(void **state)
 
     (void)state;
     session_absorb(&f->pool, b, a);
-    assert_true(session_at(&f->pool, a)->part);
-    assert_false(session_at(&f->pool, b)->part);
+    assert_true(session_is_part(session_at(&f->pool, a)));
+    assert_false(session_is_part(session_at(&f->pool, b)));
     assert_int_equal(ring_size(f, b), 2);
     session_absorb(&f->pool, d, c);
     session_absorb(&f->pool, d, b);
@@ -244,11 +269,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sessions_stay_where_they_are_and_their_memory_is_told_before),
-        cmocka_unit_test(memory_goes_with_the_last_session_of_a_block),
-        cmocka_unit_test(places_of_blocks_that_went_are_used_again),
+        cmocka_unit_test(memory_goes_with_the_last_session_of_a_piece),
+        cmocka_unit_test(places_of_pieces_that_went_are_used_again),
         cmocka_unit_test(a_session_takes_what_is_at_most_the_gap_away),
         cmocka_unit_test(no_order_of_times_makes_the_tree_a_list),
         cmocka_unit_test(trees_say_what_lists_say),
+        cmocka_unit_test(the_root_is_found_and_nobody_else),
         cmocka_unit_test(the_elder_becomes_a_part_of_the_younger),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
