@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/fetch.h"
 #include "base/mem.h"
 
 #define CACHE_LINE  64
@@ -75,7 +76,7 @@ static inline const struct walk_entry *first_entry(const struct window_walk *w, 
 }
 
 /* What will be chained soon: in this chunk, or in the one behind it. */
-static inline void fetch_chunk(const struct log_part *p, uint32_t chunk, uint32_t offset)
+static FETCH_INLINE void fetch_chunk(const struct log_part *p, uint32_t chunk, uint32_t offset)
 {
     uint32_t used = p->chunks[chunk]->used;
 
@@ -264,7 +265,7 @@ static void partition_end(struct window_walk *w)
 
 /* --- emit --- */
 
-static inline void fetch_ahead(const struct window_walk *w)
+static FETCH_INLINE void fetch_ahead(const struct window_walk *w)
 {
     const struct walk_entry *e;
 
