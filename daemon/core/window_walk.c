@@ -48,19 +48,14 @@ build_record(struct window_walk *w, enum side side, struct record *r, uint32_t r
     struct bytes key = record_key(r);
     uint32_t entry, slot;
 
-    if (record_has(r, RECORD_NULL_KEY)) {
+    if (record_has(r, RECORD_NULL_KEY))
         build_null_key(w, side, r, ref);
-        return;
-    }
-    if (!walk_table_find(&w->table, r->hash, key, &entry, &slot)) {
-        /* All left records are there already: this one can meet none. */
-        if (side == SIDE_RIGHT && !w->pads[side]) {
-            cross_leave(&w->cross, side, ref, r, r->hash);
-            return;
-        }
-        entry = walk_table_add(&w->table, r->hash, key, slot);
-    }
-    walk_table_chain(&w->table, w->cross.chunks, entry, side, r, ref);
+    else if (walk_table_find(&w->table, r->hash, key, &entry, &slot))
+        walk_table_chain(&w->table, w->cross.chunks, entry, side, r, ref);
+    else if (side == SIDE_LEFT || w->pads[side])
+        walk_table_add(&w->table, r->hash, key, slot, side, r, ref);
+    else /* all left records are there already: this one can meet none */
+        cross_leave(&w->cross, side, ref, r, r->hash);
 }
 
 struct group {
@@ -68,14 +63,7 @@ struct group {
     uint32_t reference;
 };
 
-/* The entry that a search of this hash looks at first, as things stand now; where there is
- * none it is that of NULL keys: no harm, and nothing for the processor to guess. */
-static inline const struct walk_entry *first_entry(const struct window_walk *w, uint32_t hash)
-{
-    return &w->table.entries[w->table.slots[hash & w->table.slot_mask]];
-}
-
-/* What will be chained soon: in this chunk, or in the one behind it. */
+/* What will be chained soon: in this chunk, or in the one behind it, from its head on. */
 static FETCH_INLINE void fetch_chunk(const struct log_part *p, uint32_t chunk, uint32_t offset)
 {
     uint32_t used = p->chunks[chunk]->used;
@@ -83,7 +71,14 @@ static FETCH_INLINE void fetch_chunk(const struct log_part *p, uint32_t chunk, u
     if (offset < used)
         __builtin_prefetch(log_chunk_record(p->chunks[chunk], offset));
     else if (chunk + 1 < p->count && offset - used < BUILD_AHEAD)
-        __builtin_prefetch(log_chunk_record(p->chunks[chunk + 1], offset - used));
+        __builtin_prefetch((const char *)p->chunks[chunk + 1] + (offset - used));
+}
+
+/* The key that a right record's will be compared with, if its slot is right; where there is
+ * none it is that of NULL keys: no harm, and nothing for the processor to guess. */
+static FETCH_INLINE void fetch_key(const struct walk_table *t, uint32_t hash)
+{
+    __builtin_prefetch(t->entries[t->slots[hash & t->slot_mask]].key);
 }
 
 /* A few records at a time, so that what their lookups touch is fetched together
@@ -91,10 +86,8 @@ static FETCH_INLINE void fetch_chunk(const struct log_part *p, uint32_t chunk, u
 static inline __attribute__((always_inline)) void
 chain_group_of(struct window_walk *w, enum side side, const struct group *group, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        __builtin_prefetch(first_entry(w, group[i].record->hash));
     for (size_t i = 0; i < n && side == SIDE_RIGHT; i++)
-        __builtin_prefetch(first_entry(w, group[i].record->hash)->key);
+        fetch_key(&w->table, group[i].record->hash);
     for (size_t i = 0; i < n; i++)
         build_record(w, side, group[i].record, group[i].reference);
 }
@@ -125,16 +118,19 @@ static inline int64_t take_debt(struct cross *c)
 static int64_t build_group(struct window_walk *w, const struct log_part *p,
                            const struct log_chunk *c)
 {
+    const uint32_t *slots = w->table.slots, mask = w->table.slot_mask, used = c->used;
+    uint32_t offset = w->offset, chunk = w->chunk;
     struct group group[BUILD_GROUP];
     size_t n = 0;
 
-    for (; n < BUILD_GROUP && w->offset < c->used; n++) {
-        group[n].record = log_chunk_record(c, w->offset);
-        group[n].reference = reference_make(w->chunk, w->offset);
-        w->offset += (uint32_t)record_stride(group[n].record);
-        __builtin_prefetch(&w->table.slots[group[n].record->hash & w->table.slot_mask]);
-        fetch_chunk(p, w->chunk, w->offset + BUILD_AHEAD);
+    for (; n < BUILD_GROUP && offset < used; n++) {
+        struct record *r = log_chunk_record(c, offset);
+        group[n] = (struct group){r, reference_make(chunk, offset)};
+        offset += (uint32_t)record_stride(r);
+        __builtin_prefetch(&slots[r->hash & mask]);
+        fetch_chunk(p, chunk, offset + BUILD_AHEAD);
     }
+    w->offset = offset;
     chain_group(w, group, n);
     return (int64_t)n * FETCH_FUEL + take_debt(&w->cross);
 }
@@ -265,42 +261,43 @@ static void partition_end(struct window_walk *w)
 
 /* --- emit --- */
 
-static FETCH_INLINE void fetch_ahead(const struct window_walk *w)
+/* Left records lie in the order of their keys, mostly: the processor sees that by itself. */
+static FETCH_INLINE void fetch_ahead(const struct window_walk *w, uint32_t entry)
 {
-    const struct walk_entry *e;
+    const char *r;
+    uint32_t ref;
 
-    if (w->entry + EMIT_AHEAD >= w->table.count)
+    if (entry >= w->table.count)
         return;
-    e = &w->table.entries[w->entry + EMIT_AHEAD];
-    for (int s = 0; s < SIDES; s++) {
-        if (e->head[s] != REFERENCE_NONE) {
-            const char *r = (const char *)record_at(w, (enum side)s, e->head[s]);
-            __builtin_prefetch(r);
-            __builtin_prefetch(r + CACHE_LINE);
-        }
-    }
+    ref = w->table.entries[entry].head[SIDE_RIGHT];
+    if (ref == REFERENCE_NONE)
+        return;
+    r = (const char *)record_at(w, SIDE_RIGHT, ref);
+    __builtin_prefetch(r);
+    __builtin_prefetch(r + CACHE_LINE);
 }
 
 /* One record on each side: what most keys have. */
 static inline bool entry_is_pair(const struct walk_entry *e)
 {
-    return e->head[SIDE_LEFT] != REFERENCE_NONE && e->head[SIDE_LEFT] == e->tail[SIDE_LEFT] &&
-           e->head[SIDE_RIGHT] != REFERENCE_NONE && e->head[SIDE_RIGHT] == e->tail[SIDE_RIGHT];
+    return memcmp(e->head, e->tail, sizeof(e->head)) == 0 && e->head[SIDE_LEFT] != REFERENCE_NONE &&
+           e->head[SIDE_RIGHT] != REFERENCE_NONE;
 }
 
-/* One of a plain pair; `dies`: as in the walk, for the compiler to know. Those that are
- * matched first here are counted in `ret_met`, where all have one store. */
+/* One of a plain pair; `dies`: as in the walk, for the compiler to know. Those that were
+ * matched before are counted in `ret_met`, where all have one store. */
 static inline struct record *take_plain(struct window_walk *w, const struct walk_entry *e,
                                         enum side side, bool dies, uint64_t ret_met[SIDES])
 {
     struct record *r = record_at(w, side, e->head[side]);
+    uint16_t flags = r->size_flags;
 
     if (dies) {
-        ret_met[side] += !record_has(r, RECORD_MATCHED);
-        r->size_flags |= RECORD_DECIDED | RECORD_MATCHED;
+        ret_met[side] += (flags & RECORD_MATCHED) != 0;
+        r->size_flags = flags | RECORD_DECIDED | RECORD_MATCHED;
         return r;
     }
-    if (!record_has(r, RECORD_MATCHED))
+    if ((flags & RECORD_MATCHED) == 0)
         pairing_matched(w->cross.pairing.books, side, r,
                         cross_held(&w->cross, side, e->head[side]));
     r->hash = e->hash;
@@ -314,23 +311,25 @@ emit_plain_pairs(struct window_walk *w, struct result *ret, size_t max, int64_t 
     int64_t start = w->cross.window_start, end = w->cross.window_end;
     uint64_t met[SIDES] = {0, 0};
     size_t n = 0, affordable = (size_t)(*fuel > 0 ? (*fuel + FETCH_FUEL - 1) / FETCH_FUEL : 0);
+    uint32_t entry = w->entry, count = w->table.count;
 
     if (max > affordable)
         max = affordable;
-    for (; n < max && w->entry < w->table.count; w->entry++) {
-        const struct walk_entry *e = &w->table.entries[w->entry];
+    for (; n < max && entry < count; entry++, n++) {
+        const struct walk_entry *e = &w->table.entries[entry];
         struct record *l, *r;
         if (!entry_is_pair(e))
             break;
-        fetch_ahead(w);
+        fetch_ahead(w, entry + EMIT_AHEAD);
         l = take_plain(w, e, SIDE_LEFT, dies, met);
         r = take_plain(w, e, SIDE_RIGHT, dies, met);
         pairing_result(&ret[n], RESULT_PAIR, l, r, start, end);
         ret[n].time[SIDE_LEFT] = record_time_near(l, start);
-        ret[n++].time[SIDE_RIGHT] = record_time_near(r, start);
+        ret[n].time[SIDE_RIGHT] = record_time_near(r, start);
     }
-    for (int s = 0; s < SIDES; s++)
-        pairing_matched_some(w->cross.pairing.books, (enum side)s, met[s], w->cross.held[s]);
+    w->entry = entry;
+    for (int s = 0; s < SIDES && dies; s++)
+        pairing_matched_some(w->cross.pairing.books, (enum side)s, n - met[s], w->cross.held[s]);
     *fuel -= (int64_t)n * FETCH_FUEL;
     return n;
 }

@@ -86,18 +86,22 @@ static inline uint32_t walk_table_add_entry(struct walk_table *t, uint32_t hash,
     return t->count++;
 }
 
-/* A new key, to be found at `slot` from now on; its bytes have to stay. */
+/* A new key and its first record, to be found at `slot` from now on; the key's bytes have to
+ * stay. Returns the entry. */
 static inline uint32_t walk_table_add(struct walk_table *t, uint32_t hash, struct bytes key,
-                                      uint32_t slot)
+                                      uint32_t slot, enum side side, struct record *r, uint32_t ref)
 {
     uint32_t entry = walk_table_add_entry(t, hash, key);
 
+    t->entries[entry].head[side] = t->entries[entry].tail[side] = ref;
+    r->hash = REFERENCE_NONE;
     t->slots[slot] = entry;
     if (WALK_SLOTS_A_KEY * t->count > t->slot_mask)
         walk_table_grow_slots(t);
     return entry;
 }
 
+/* One more record of a key. */
 static inline void walk_table_chain(struct walk_table *t,
                                     struct log_chunk *const *const chunks[SIDES], uint32_t entry,
                                     enum side side, struct record *r, uint32_t ref)

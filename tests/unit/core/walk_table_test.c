@@ -49,7 +49,7 @@ static uint32_t chain(struct table_fixture *f, enum side side, const char *key, 
     struct record *r = reference_record(f->chunks[side], ref);
 
     if (!walk_table_find(&f->table, hash, record_key(r), &entry, &slot))
-        entry = walk_table_add(&f->table, hash, record_key(r), slot);
+        return walk_table_add(&f->table, hash, record_key(r), slot, side, r, ref);
     walk_table_chain(&f->table, f->chunks, entry, side, r, ref);
     return entry;
 }
