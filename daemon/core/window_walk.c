@@ -5,6 +5,7 @@
 
 #include "base/fetch.h"
 #include "base/mem.h"
+#include "core/window_bits.h"
 
 #define CACHE_LINE  64
 #define BUILD_GROUP 16
@@ -14,14 +15,6 @@
 #define FETCH_FUEL 4
 /* How many keys ahead records are fetched while results are made. */
 #define EMIT_AHEAD 4
-
-/* 256 partitions for windows whose sixteenth would still be large. A pane is parted so finely
- * only if it has PART_LEAST_BYTES for each partition. */
-#define PART_MORE_BYTES  (UINT64_C(64) << 20)
-#define PART_LEAST_BYTES 1024
-/* How often the records of a window may be passed over, on the average, for its panes are
- * parted less finely than it should be walked. */
-#define PASSES_MAX 4
 
 static inline struct record *record_at(const struct window_walk *w, enum side side, uint32_t ref)
 {
@@ -114,6 +107,12 @@ static inline int64_t take_debt(struct cross *c)
     return debt;
 }
 
+/* What chaining took beside the records. */
+static inline int64_t take_debts(struct window_walk *w)
+{
+    return take_debt(&w->cross) + (int64_t)walk_table_new_pages(&w->table) * WALK_PAGE_FUEL;
+}
+
 /* Returns the fuel it takes. */
 static int64_t build_group(struct window_walk *w, const struct log_part *p,
                            const struct log_chunk *c)
@@ -132,7 +131,7 @@ static int64_t build_group(struct window_walk *w, const struct log_part *p,
     }
     w->offset = offset;
     chain_group(w, group, n);
-    return (int64_t)n * FETCH_FUEL + take_debt(&w->cross);
+    return (int64_t)n * FETCH_FUEL + take_debts(w);
 }
 
 static void build_direct(struct window_walk *w, int64_t *fuel)
@@ -173,7 +172,7 @@ static int64_t build_runs_group(struct window_walk *w)
     }
     chain_group(w, group, n);
     window_runs_turn(runs);
-    return looks + (int64_t)n * (FETCH_FUEL - 1) + 1 + take_debt(&w->cross);
+    return looks + (int64_t)n * (FETCH_FUEL - 1) + 1 + take_debts(w);
 }
 
 static void build_runs(struct window_walk *w, int64_t *fuel)
@@ -277,13 +276,6 @@ static FETCH_INLINE void fetch_ahead(const struct window_walk *w, uint32_t entry
     __builtin_prefetch(r + CACHE_LINE);
 }
 
-/* One record on each side: what most keys have. */
-static inline bool entry_is_pair(const struct walk_entry *e)
-{
-    return memcmp(e->head, e->tail, sizeof(e->head)) == 0 && e->head[SIDE_LEFT] != REFERENCE_NONE &&
-           e->head[SIDE_RIGHT] != REFERENCE_NONE;
-}
-
 /* One of a plain pair; `dies`: as in the walk, for the compiler to know. Those that were
  * matched before are counted in `ret_met`, where all have one store. */
 static inline struct record *take_plain(struct window_walk *w, const struct walk_entry *e,
@@ -304,7 +296,22 @@ static inline struct record *take_plain(struct window_walk *w, const struct walk
     return r;
 }
 
-/* Up to the next key whose results need more than one step. */
+/* Returns the number of rows. */
+static size_t take_alone(struct window_walk *w, const struct walk_entry *e, enum side side,
+                         struct result *ret)
+{
+    struct record *r = record_at(w, side, e->head[side]);
+
+    r->hash = e->hash;
+    cross_leave(&w->cross, side, e->head[side], r, e->hash);
+    if (!w->pads[side])
+        return 0;
+    cross_tell(&w->cross, pairing_padded_kind(w->plan, side), side == SIDE_LEFT ? r : NULL,
+               side == SIDE_RIGHT ? r : NULL, ret);
+    return 1;
+}
+
+/* Up to the next key that is none. */
 static inline __attribute__((always_inline)) size_t
 emit_plain_pairs(struct window_walk *w, struct result *ret, size_t max, int64_t *fuel, bool dies)
 {
@@ -318,7 +325,7 @@ emit_plain_pairs(struct window_walk *w, struct result *ret, size_t max, int64_t 
     for (; n < max && entry < count; entry++, n++) {
         const struct walk_entry *e = &w->table.entries[entry];
         struct record *l, *r;
-        if (!entry_is_pair(e))
+        if (!walk_entry_is_pair(e))
             break;
         fetch_ahead(w, entry + EMIT_AHEAD);
         l = take_plain(w, e, SIDE_LEFT, dies, met);
@@ -334,16 +341,46 @@ emit_plain_pairs(struct window_walk *w, struct result *ret, size_t max, int64_t 
     return n;
 }
 
-/* On to the next entry, past plain pairs. */
+/* The same for records that are alone with their keys. */
+static size_t emit_alone(struct window_walk *w, struct result *ret, size_t max, int64_t *fuel)
+{
+    size_t n = 0;
+    enum side side;
+
+    for (; n<max && * fuel> 0 && w->entry < w->table.count; w->entry++) {
+        const struct walk_entry *e = &w->table.entries[w->entry];
+        if (!walk_entry_is_alone(e, &side))
+            break;
+        n += take_alone(w, e, side, &ret[n]);
+        *fuel -= FETCH_FUEL + take_debt(&w->cross);
+    }
+    return n;
+}
+
+/* Past pairs and records that are alone, up to a key that takes more than one step. */
+static size_t emit_plain(struct window_walk *w, struct result *ret, size_t max, int64_t *fuel)
+{
+    size_t n = 0;
+    uint32_t before;
+
+    do {
+        before = w->entry;
+        if (w->dies)
+            n += emit_plain_pairs(w, ret + n, max - n, fuel, true);
+        else
+            n += emit_plain_pairs(w, ret + n, max - n, fuel, false);
+        n += emit_alone(w, ret + n, max - n, fuel);
+    } while (w->entry > before);
+    return n;
+}
+
 static size_t next_entry(struct window_walk *w, struct result *ret, size_t max, int64_t *fuel)
 {
     size_t n = 0;
 
     w->entry++;
-    if (w->plain && w->dies)
-        n = emit_plain_pairs(w, ret, max, fuel, true);
-    else if (w->plain)
-        n = emit_plain_pairs(w, ret, max, fuel, false);
+    if (w->plain)
+        n = emit_plain(w, ret, max, fuel);
     if (w->entry < w->table.count)
         entry_begin(w);
     return n;
@@ -418,66 +455,6 @@ void window_walk_done(struct window_walk *w)
     cross_done(&w->cross);
 }
 
-static uint64_t side_bytes_max(const struct pane *p)
-{
-    uint64_t left = p->side[SIDE_LEFT].bytes, right = p->side[SIDE_RIGHT].bytes;
-    return left > right ? left : right;
-}
-
-static unsigned bits_for(uint64_t bytes)
-{
-    if (bytes >= PART_MORE_BYTES)
-        return WINDOW_LOG_BITS_MAX;
-    return bytes >= PANE_PART_FROM ? PANE_PART_BITS : 0;
-}
-
-unsigned window_walk_bits_like(const struct pane *p)
-{
-    return bits_for(side_bytes_max(p));
-}
-
-static uint64_t window_bytes(const struct window_walk *w, uint64_t *ret_largest_pane)
-{
-    uint64_t bytes = 0;
-
-    *ret_largest_pane = 0;
-    for (size_t i = 0; i < w->pane_count; i++) {
-        uint64_t pane = side_bytes_max(w->panes[i]);
-        bytes += pane;
-        if (pane > *ret_largest_pane)
-            *ret_largest_pane = pane;
-    }
-    return bytes;
-}
-
-unsigned window_walk_pane_bits(const struct window_walk *w)
-{
-    uint64_t largest, bytes = window_bytes(w, &largest);
-    unsigned bits = bits_for(bytes);
-
-    if (largest == bytes) /* it is the window */
-        return bits;
-    while (bits > 0 && largest < (uint64_t)PART_LEAST_BYTES << bits)
-        bits -= PANE_PART_BITS;
-    return bits;
-}
-
-/* As finely as the window should be, and its panes allow. */
-static unsigned walk_bits(const struct window_walk *w)
-{
-    uint64_t largest, bytes = window_bytes(w, &largest);
-
-    for (unsigned bits = bits_for(bytes);; bits--) {
-        uint64_t passes = 0;
-        for (size_t i = 0; i < w->pane_count; i++) {
-            unsigned finer = w->panes[i]->side[SIDE_LEFT].bits;
-            passes += side_bytes_max(w->panes[i]) << (bits > finer ? bits - finer : 0);
-        }
-        if (bits == 0 || passes <= PASSES_MAX * bytes)
-            return bits;
-    }
-}
-
 static void panes_copy(struct window_walk *w, struct pane *const *panes, size_t count)
 {
     if (count > w->pane_capacity) {
@@ -498,7 +475,8 @@ static void choose_kind(struct window_walk *w, int64_t end, unsigned tasks)
     w->dies = w->direct && leaves;
     w->plain = w->pairs_plain && (tasks & CROSS_TELL) != 0;
     w->silent = (tasks & CROSS_TELL) == 0 && !c->pads[SIDE_LEFT] && !c->pads[SIDE_RIGHT];
-    w->bits = w->direct ? first->side[SIDE_LEFT].bits : walk_bits(w);
+    w->bits =
+        w->direct ? first->side[SIDE_LEFT].bits : window_bits_to_walk(w->panes, w->pane_count);
     for (int s = 0; s < SIDES; s++) {
         w->pads[s] = c->pads[s] && (tasks & CROSS_CLOSE) != 0;
         c->held[s] = &first->side[s].undecided;
