@@ -33,16 +33,6 @@ static inline bool in_range(struct cross_range r, uint32_t ref)
     return (ref >> REFERENCE_PLACE_BITS) - r.first < r.count;
 }
 
-static void tell(const struct cross *c, enum result_kind kind, const struct record *l,
-                 const struct record *r, struct result *ret)
-{
-    pairing_result(ret, kind, l, r, c->window_start, c->window_end);
-    if (l != NULL)
-        ret->time[SIDE_LEFT] = record_time_near(l, c->time_base);
-    if (r != NULL)
-        ret->time[SIDE_RIGHT] = record_time_near(r, c->time_base);
-}
-
 /* --- lefts and their rights --- */
 
 /* The rights that the left record at hand is shown, from the first one on. */
@@ -86,7 +76,7 @@ static size_t tell_pair(struct cross *c, struct record *l, uint32_t right, struc
     enum pairing_answer answer = c->asks ? pairing_on(&c->pairing, l, r) : PAIRING_YES;
 
     if (answer == PAIRING_FAILED) {
-        tell(c, RESULT_FAILED, l, r, ret);
+        cross_tell(c, RESULT_FAILED, l, r, ret);
         return 1;
     }
     if (answer == PAIRING_NO)
@@ -94,13 +84,13 @@ static size_t tell_pair(struct cross *c, struct record *l, uint32_t right, struc
     mark(c, SIDE_LEFT, c->left, l);
     mark(c, SIDE_RIGHT, right, r);
     if (!c->one_sided) {
-        tell(c, RESULT_PAIR, l, r, ret);
+        cross_tell(c, RESULT_PAIR, l, r, ret);
         return 1;
     }
     c->right = REFERENCE_NONE; /* one match decides */
     if (c->pads[SIDE_LEFT])
         return 0; /* anti */
-    tell(c, RESULT_SEMI, l, NULL, ret);
+    cross_tell(c, RESULT_SEMI, l, NULL, ret);
     return 1;
 }
 
@@ -158,8 +148,8 @@ static size_t tell_end(struct cross *c, enum side side, uint32_t ref, struct rec
     cross_leave(c, side, ref, r, c->hash);
     if (!c->pads[side] || record_has(r, (enum record_flag)c->matched_flag))
         return 0;
-    tell(c, pairing_padded_kind(c->pairing.plan, side), side == SIDE_LEFT ? r : NULL,
-         side == SIDE_RIGHT ? r : NULL, ret);
+    cross_tell(c, pairing_padded_kind(c->pairing.plan, side), side == SIDE_LEFT ? r : NULL,
+               side == SIDE_RIGHT ? r : NULL, ret);
     return 1;
 }
 

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "base/mem.h"
+#include "core/window_bits.h"
 
 /* What the walk's tables may keep from one window to the next, and what is kept of lost
  * records: a share of the limit, for they count as state. */
@@ -127,7 +128,7 @@ static void account(struct join_window *j, struct size before, struct size now)
 static unsigned bits_of_next(const struct join_window *j, const struct pane *last)
 {
     bool whole = last != NULL && last->last_end > j->open.fired && pane_is_window(j->context.plan);
-    return whole ? window_walk_bits_like(last) : j->bits;
+    return whole ? window_bits_like(last) : j->bits;
 }
 
 /* Time mostly stays within the pane that is open last. */
@@ -383,7 +384,7 @@ static void walk_begin(struct join_window *j, struct window_age *a, int64_t end,
     size_t to = pane_list_before(l, end);
 
     window_walk_begin(&j->walk, l->panes + l->head + from, to - from, end, tasks);
-    j->bits = window_walk_pane_bits(&j->walk);
+    j->bits = window_bits_of_panes(j->walk.panes, j->walk.pane_count);
 }
 
 /* Those between windows that come before the next window. */
@@ -503,7 +504,7 @@ static struct firing *join_window_detach(void *self, uint64_t least_bytes)
     p = pane_list_at(&a->panes, 0);
     assert(p->last_end == turn.end);
     account(j, size_of(p), (struct size){0});
-    j->bits = window_walk_bits_like(p);
+    j->bits = window_bits_like(p);
     return firings_add(&j->out, &j->walk, &j->near_miss, pane_list_take(&a->panes, 0));
 }
 

@@ -17,6 +17,7 @@ static void slots_reset(struct walk_table *t, uint32_t slots)
 {
     if (slots > t->slot_capacity) {
         t->slots = mem_realloc(t->slots, slots * sizeof(*t->slots));
+        t->new_bytes += (slots - t->slot_capacity) * sizeof(*t->slots);
         t->slot_capacity = slots;
     }
     memset(t->slots, 0, slots * sizeof(*t->slots));

@@ -3,7 +3,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/fetch.h"
 #include "base/mem.h"
+#include "core/window_bits.h"
 
 #define CACHE_LINE  64
 #define BUILD_GROUP 16
@@ -13,14 +15,6 @@
 #define FETCH_FUEL 4
 /* How many keys ahead records are fetched while results are made. */
 #define EMIT_AHEAD 4
-
-/* 256 partitions for windows whose sixteenth would still be large. A pane is parted so finely
- * only if it has PART_LEAST_BYTES for each partition. */
-#define PART_MORE_BYTES  (UINT64_C(64) << 20)
-#define PART_LEAST_BYTES 1024
-/* How often the records of a window may be passed over, on the average, for its panes are
- * parted less finely than it should be walked. */
-#define PASSES_MAX 4
 
 static inline struct record *record_at(const struct window_walk *w, enum side side, uint32_t ref)
 {
@@ -47,19 +41,14 @@ build_record(struct window_walk *w, enum side side, struct record *r, uint32_t r
     struct bytes key = record_key(r);
     uint32_t entry, slot;
 
-    if (record_has(r, RECORD_NULL_KEY)) {
+    if (record_has(r, RECORD_NULL_KEY))
         build_null_key(w, side, r, ref);
-        return;
-    }
-    if (!walk_table_find(&w->table, r->hash, key, &entry, &slot)) {
-        /* All left records are there already: this one can meet none. */
-        if (side == SIDE_RIGHT && !w->pads[side]) {
-            cross_leave(&w->cross, side, ref, r, r->hash);
-            return;
-        }
-        entry = walk_table_add(&w->table, r->hash, key, slot);
-    }
-    walk_table_chain(&w->table, w->cross.chunks, entry, side, r, ref);
+    else if (walk_table_find(&w->table, r->hash, key, &entry, &slot))
+        walk_table_chain(&w->table, w->cross.chunks, entry, side, r, ref);
+    else if (side == SIDE_LEFT || w->pads[side])
+        walk_table_add(&w->table, r->hash, key, slot, side, r, ref);
+    else /* all left records are there already: this one can meet none */
+        cross_leave(&w->cross, side, ref, r, r->hash);
 }
 
 struct group {
@@ -67,22 +56,22 @@ struct group {
     uint32_t reference;
 };
 
-/* The entry that a search of this hash looks at first, as things stand now; where there is
- * none it is that of NULL keys: no harm, and nothing for the processor to guess. */
-static inline const struct walk_entry *first_entry(const struct window_walk *w, uint32_t hash)
-{
-    return &w->table.entries[w->table.slots[hash & w->table.slot_mask]];
-}
-
-/* What will be chained soon: in this chunk, or in the one behind it. */
-static inline void fetch_chunk(const struct log_part *p, uint32_t chunk, uint32_t offset)
+/* What will be chained soon: in this chunk, or in the one behind it, from its head on. */
+static FETCH_INLINE void fetch_chunk(const struct log_part *p, uint32_t chunk, uint32_t offset)
 {
     uint32_t used = p->chunks[chunk]->used;
 
     if (offset < used)
         __builtin_prefetch(log_chunk_record(p->chunks[chunk], offset));
     else if (chunk + 1 < p->count && offset - used < BUILD_AHEAD)
-        __builtin_prefetch(log_chunk_record(p->chunks[chunk + 1], offset - used));
+        __builtin_prefetch((const char *)p->chunks[chunk + 1] + (offset - used));
+}
+
+/* The key that a right record's will be compared with, if its slot is right; where there is
+ * none it is that of NULL keys: no harm, and nothing for the processor to guess. */
+static FETCH_INLINE void fetch_key(const struct walk_table *t, uint32_t hash)
+{
+    __builtin_prefetch(t->entries[t->slots[hash & t->slot_mask]].key);
 }
 
 /* A few records at a time, so that what their lookups touch is fetched together
@@ -90,10 +79,8 @@ static inline void fetch_chunk(const struct log_part *p, uint32_t chunk, uint32_
 static inline __attribute__((always_inline)) void
 chain_group_of(struct window_walk *w, enum side side, const struct group *group, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        __builtin_prefetch(first_entry(w, group[i].record->hash));
     for (size_t i = 0; i < n && side == SIDE_RIGHT; i++)
-        __builtin_prefetch(first_entry(w, group[i].record->hash)->key);
+        fetch_key(&w->table, group[i].record->hash);
     for (size_t i = 0; i < n; i++)
         build_record(w, side, group[i].record, group[i].reference);
 }
@@ -120,22 +107,31 @@ static inline int64_t take_debt(struct cross *c)
     return debt;
 }
 
+/* What chaining took beside the records. */
+static inline int64_t take_debts(struct window_walk *w)
+{
+    return take_debt(&w->cross) + (int64_t)walk_table_new_pages(&w->table) * WALK_PAGE_FUEL;
+}
+
 /* Returns the fuel it takes. */
 static int64_t build_group(struct window_walk *w, const struct log_part *p,
                            const struct log_chunk *c)
 {
+    const uint32_t *slots = w->table.slots, mask = w->table.slot_mask, used = c->used;
+    uint32_t offset = w->offset, chunk = w->chunk;
     struct group group[BUILD_GROUP];
     size_t n = 0;
 
-    for (; n < BUILD_GROUP && w->offset < c->used; n++) {
-        group[n].record = log_chunk_record(c, w->offset);
-        group[n].reference = reference_make(w->chunk, w->offset);
-        w->offset += (uint32_t)record_stride(group[n].record);
-        __builtin_prefetch(&w->table.slots[group[n].record->hash & w->table.slot_mask]);
-        fetch_chunk(p, w->chunk, w->offset + BUILD_AHEAD);
+    for (; n < BUILD_GROUP && offset < used; n++) {
+        struct record *r = log_chunk_record(c, offset);
+        group[n] = (struct group){r, reference_make(chunk, offset)};
+        offset += (uint32_t)record_stride(r);
+        __builtin_prefetch(&slots[r->hash & mask]);
+        fetch_chunk(p, chunk, offset + BUILD_AHEAD);
     }
+    w->offset = offset;
     chain_group(w, group, n);
-    return (int64_t)n * FETCH_FUEL + take_debt(&w->cross);
+    return (int64_t)n * FETCH_FUEL + take_debts(w);
 }
 
 static void build_direct(struct window_walk *w, int64_t *fuel)
@@ -176,7 +172,7 @@ static int64_t build_runs_group(struct window_walk *w)
     }
     chain_group(w, group, n);
     window_runs_turn(runs);
-    return looks + (int64_t)n * (FETCH_FUEL - 1) + 1 + take_debt(&w->cross);
+    return looks + (int64_t)n * (FETCH_FUEL - 1) + 1 + take_debts(w);
 }
 
 static void build_runs(struct window_walk *w, int64_t *fuel)
@@ -264,86 +260,127 @@ static void partition_end(struct window_walk *w)
 
 /* --- emit --- */
 
-static inline void fetch_ahead(const struct window_walk *w)
+/* Left records lie in the order of their keys, mostly: the processor sees that by itself. */
+static FETCH_INLINE void fetch_ahead(const struct window_walk *w, uint32_t entry)
 {
-    const struct walk_entry *e;
+    const char *r;
+    uint32_t ref;
 
-    if (w->entry + EMIT_AHEAD >= w->table.count)
+    if (entry >= w->table.count)
         return;
-    e = &w->table.entries[w->entry + EMIT_AHEAD];
-    for (int s = 0; s < SIDES; s++) {
-        if (e->head[s] != REFERENCE_NONE) {
-            const char *r = (const char *)record_at(w, (enum side)s, e->head[s]);
-            __builtin_prefetch(r);
-            __builtin_prefetch(r + CACHE_LINE);
-        }
-    }
+    ref = w->table.entries[entry].head[SIDE_RIGHT];
+    if (ref == REFERENCE_NONE)
+        return;
+    r = (const char *)record_at(w, SIDE_RIGHT, ref);
+    __builtin_prefetch(r);
+    __builtin_prefetch(r + CACHE_LINE);
 }
 
-/* One record on each side: what most keys have. */
-static inline bool entry_is_pair(const struct walk_entry *e)
-{
-    return e->head[SIDE_LEFT] != REFERENCE_NONE && e->head[SIDE_LEFT] == e->tail[SIDE_LEFT] &&
-           e->head[SIDE_RIGHT] != REFERENCE_NONE && e->head[SIDE_RIGHT] == e->tail[SIDE_RIGHT];
-}
-
-/* One of a plain pair; `dies`: as in the walk, for the compiler to know. Those that are
- * matched first here are counted in `ret_met`, where all have one store. */
+/* One of a plain pair; `dies`: as in the walk, for the compiler to know. Those that were
+ * matched before are counted in `ret_met`, where all have one store. */
 static inline struct record *take_plain(struct window_walk *w, const struct walk_entry *e,
                                         enum side side, bool dies, uint64_t ret_met[SIDES])
 {
     struct record *r = record_at(w, side, e->head[side]);
+    uint16_t flags = r->size_flags;
 
     if (dies) {
-        ret_met[side] += !record_has(r, RECORD_MATCHED);
-        r->size_flags |= RECORD_DECIDED | RECORD_MATCHED;
+        ret_met[side] += (flags & RECORD_MATCHED) != 0;
+        r->size_flags = flags | RECORD_DECIDED | RECORD_MATCHED;
         return r;
     }
-    if (!record_has(r, RECORD_MATCHED))
+    if ((flags & RECORD_MATCHED) == 0)
         pairing_matched(w->cross.pairing.books, side, r,
                         cross_held(&w->cross, side, e->head[side]));
     r->hash = e->hash;
     return r;
 }
 
-/* Up to the next key whose results need more than one step. */
+/* Returns the number of rows. */
+static size_t take_alone(struct window_walk *w, const struct walk_entry *e, enum side side,
+                         struct result *ret)
+{
+    struct record *r = record_at(w, side, e->head[side]);
+
+    r->hash = e->hash;
+    cross_leave(&w->cross, side, e->head[side], r, e->hash);
+    if (!w->pads[side])
+        return 0;
+    cross_tell(&w->cross, pairing_padded_kind(w->plan, side), side == SIDE_LEFT ? r : NULL,
+               side == SIDE_RIGHT ? r : NULL, ret);
+    return 1;
+}
+
+/* Up to the next key that is none. */
 static inline __attribute__((always_inline)) size_t
 emit_plain_pairs(struct window_walk *w, struct result *ret, size_t max, int64_t *fuel, bool dies)
 {
     int64_t start = w->cross.window_start, end = w->cross.window_end;
     uint64_t met[SIDES] = {0, 0};
     size_t n = 0, affordable = (size_t)(*fuel > 0 ? (*fuel + FETCH_FUEL - 1) / FETCH_FUEL : 0);
+    uint32_t entry = w->entry, count = w->table.count;
 
     if (max > affordable)
         max = affordable;
-    for (; n < max && w->entry < w->table.count; w->entry++) {
-        const struct walk_entry *e = &w->table.entries[w->entry];
+    for (; n < max && entry < count; entry++, n++) {
+        const struct walk_entry *e = &w->table.entries[entry];
         struct record *l, *r;
-        if (!entry_is_pair(e))
+        if (!walk_entry_is_pair(e))
             break;
-        fetch_ahead(w);
+        fetch_ahead(w, entry + EMIT_AHEAD);
         l = take_plain(w, e, SIDE_LEFT, dies, met);
         r = take_plain(w, e, SIDE_RIGHT, dies, met);
         pairing_result(&ret[n], RESULT_PAIR, l, r, start, end);
         ret[n].time[SIDE_LEFT] = record_time_near(l, start);
-        ret[n++].time[SIDE_RIGHT] = record_time_near(r, start);
+        ret[n].time[SIDE_RIGHT] = record_time_near(r, start);
     }
-    for (int s = 0; s < SIDES; s++)
-        pairing_matched_some(w->cross.pairing.books, (enum side)s, met[s], w->cross.held[s]);
+    w->entry = entry;
+    for (int s = 0; s < SIDES && dies; s++)
+        pairing_matched_some(w->cross.pairing.books, (enum side)s, n - met[s], w->cross.held[s]);
     *fuel -= (int64_t)n * FETCH_FUEL;
     return n;
 }
 
-/* On to the next entry, past plain pairs. */
+/* The same for records that are alone with their keys. */
+static size_t emit_alone(struct window_walk *w, struct result *ret, size_t max, int64_t *fuel)
+{
+    size_t n = 0;
+    enum side side;
+
+    for (; n<max && * fuel> 0 && w->entry < w->table.count; w->entry++) {
+        const struct walk_entry *e = &w->table.entries[w->entry];
+        if (!walk_entry_is_alone(e, &side))
+            break;
+        n += take_alone(w, e, side, &ret[n]);
+        *fuel -= FETCH_FUEL + take_debt(&w->cross);
+    }
+    return n;
+}
+
+/* Past pairs and records that are alone, up to a key that takes more than one step. */
+static size_t emit_plain(struct window_walk *w, struct result *ret, size_t max, int64_t *fuel)
+{
+    size_t n = 0;
+    uint32_t before;
+
+    do {
+        before = w->entry;
+        if (w->dies)
+            n += emit_plain_pairs(w, ret + n, max - n, fuel, true);
+        else
+            n += emit_plain_pairs(w, ret + n, max - n, fuel, false);
+        n += emit_alone(w, ret + n, max - n, fuel);
+    } while (w->entry > before);
+    return n;
+}
+
 static size_t next_entry(struct window_walk *w, struct result *ret, size_t max, int64_t *fuel)
 {
     size_t n = 0;
 
     w->entry++;
-    if (w->plain && w->dies)
-        n = emit_plain_pairs(w, ret, max, fuel, true);
-    else if (w->plain)
-        n = emit_plain_pairs(w, ret, max, fuel, false);
+    if (w->plain)
+        n = emit_plain(w, ret, max, fuel);
     if (w->entry < w->table.count)
         entry_begin(w);
     return n;
@@ -418,66 +455,6 @@ void window_walk_done(struct window_walk *w)
     cross_done(&w->cross);
 }
 
-static uint64_t side_bytes_max(const struct pane *p)
-{
-    uint64_t left = p->side[SIDE_LEFT].bytes, right = p->side[SIDE_RIGHT].bytes;
-    return left > right ? left : right;
-}
-
-static unsigned bits_for(uint64_t bytes)
-{
-    if (bytes >= PART_MORE_BYTES)
-        return WINDOW_LOG_BITS_MAX;
-    return bytes >= PANE_PART_FROM ? PANE_PART_BITS : 0;
-}
-
-unsigned window_walk_bits_like(const struct pane *p)
-{
-    return bits_for(side_bytes_max(p));
-}
-
-static uint64_t window_bytes(const struct window_walk *w, uint64_t *ret_largest_pane)
-{
-    uint64_t bytes = 0;
-
-    *ret_largest_pane = 0;
-    for (size_t i = 0; i < w->pane_count; i++) {
-        uint64_t pane = side_bytes_max(w->panes[i]);
-        bytes += pane;
-        if (pane > *ret_largest_pane)
-            *ret_largest_pane = pane;
-    }
-    return bytes;
-}
-
-unsigned window_walk_pane_bits(const struct window_walk *w)
-{
-    uint64_t largest, bytes = window_bytes(w, &largest);
-    unsigned bits = bits_for(bytes);
-
-    if (largest == bytes) /* it is the window */
-        return bits;
-    while (bits > 0 && largest < (uint64_t)PART_LEAST_BYTES << bits)
-        bits -= PANE_PART_BITS;
-    return bits;
-}
-
-/* As finely as the window should be, and its panes allow. */
-static unsigned walk_bits(const struct window_walk *w)
-{
-    uint64_t largest, bytes = window_bytes(w, &largest);
-
-    for (unsigned bits = bits_for(bytes);; bits--) {
-        uint64_t passes = 0;
-        for (size_t i = 0; i < w->pane_count; i++) {
-            unsigned finer = w->panes[i]->side[SIDE_LEFT].bits;
-            passes += side_bytes_max(w->panes[i]) << (bits > finer ? bits - finer : 0);
-        }
-        if (bits == 0 || passes <= PASSES_MAX * bytes)
-            return bits;
-    }
-}
-
 static void panes_copy(struct window_walk *w, struct pane *const *panes, size_t count)
 {
     if (count > w->pane_capacity) {
@@ -498,7 +475,8 @@ static void choose_kind(struct window_walk *w, int64_t end, unsigned tasks)
     w->dies = w->direct && leaves;
     w->plain = w->pairs_plain && (tasks & CROSS_TELL) != 0;
     w->silent = (tasks & CROSS_TELL) == 0 && !c->pads[SIDE_LEFT] && !c->pads[SIDE_RIGHT];
-    w->bits = w->direct ? first->side[SIDE_LEFT].bits : walk_bits(w);
+    w->bits =
+        w->direct ? first->side[SIDE_LEFT].bits : window_bits_to_walk(w->panes, w->pane_count);
     for (int s = 0; s < SIDES; s++) {
         w->pads[s] = c->pads[s] && (tasks & CROSS_CLOSE) != 0;
         c->held[s] = &first->side[s].undecided;

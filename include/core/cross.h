@@ -105,6 +105,17 @@ static inline uint64_t *cross_held(const struct cross *c, enum side side, uint32
     return counts[low].held;
 }
 
+/* Sets a result with its times; a side without a record is NULL. */
+static inline void cross_tell(const struct cross *c, enum result_kind kind, const struct record *l,
+                              const struct record *r, struct result *ret)
+{
+    pairing_result(ret, kind, l, r, c->window_start, c->window_end);
+    if (l != NULL)
+        ret->time[SIDE_LEFT] = record_time_near(l, c->time_base);
+    if (r != NULL)
+        ret->time[SIDE_RIGHT] = record_time_near(r, c->time_base);
+}
+
 /* As engine_pull(): until it is over, one unit of fuel for each pair or record looked at.
  * Before records that results told of may go, pairing_forget(&c->pairing). */
 size_t cross_pull(struct cross *c, struct result *ret, size_t max, int64_t *fuel);

@@ -46,19 +46,25 @@ static inline uint64_t lag_magnitude(int64_t ms)
     return ((uint64_t)ms ^ sign) - sign;
 }
 
+/* The power of two that is in it; not of 0. (With ^ in place of - it is one instruction.) */
+static inline uint64_t lag_power(uint64_t magnitude)
+{
+    return 63 ^ (uint64_t)__builtin_clzll(magnitude);
+}
+
 /* Below 2^8 a cell for each millisecond; then each power of two in 2^LAG_CELL_BITS. */
 static inline uint64_t lag_cell(uint64_t magnitude)
 {
-    unsigned low = (1u << (LAG_CELL_BITS + 1)) - 1;
-    unsigned shift = 63u - (unsigned)__builtin_clzll(magnitude | low) - LAG_CELL_BITS;
-    return ((uint64_t)shift << LAG_CELL_BITS) + (magnitude >> shift);
+    uint64_t low = (1u << (LAG_CELL_BITS + 1)) - 1;
+    uint64_t shift = lag_power(magnitude | low) - LAG_CELL_BITS;
+    return (shift << LAG_CELL_BITS) + (magnitude >> shift);
 }
 
 /* A row that is a pair. */
 static inline void lag_add_row(struct lag *l, int64_t ms)
 {
     uint64_t m = lag_magnitude(ms);
-    unsigned first = l->first_bucket[63 - __builtin_clzll(m | 1)];
+    unsigned first = l->first_bucket[lag_power(m | 1)];
 
     l->bucket[first + (m > l->bucket_max_ms[first])]++;
     l->sum_ms += m;

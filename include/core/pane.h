@@ -89,7 +89,7 @@ void pane_list_drop(struct pane_list *l, struct slab_pool *pool, size_t i);
 uint64_t pane_bytes(const struct pane *p);
 
 /* Parts a pane that has come to hold more on `side` than goes well unparted, if this fits `room`
- * bytes. What windows come to tells how the next panes begin (window_walk_bits_like()). */
+ * bytes. What windows come to tells how the next panes begin (core/window_bits). */
 void pane_grow(struct pane *p, enum side side, struct slab_pool *pool, uint64_t room);
 static inline uint64_t pane_list_bytes(const struct pane_list *l)
 {

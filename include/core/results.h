@@ -36,16 +36,21 @@ static inline void results_note_lag(struct lag *lag, const struct plan *plan,
 static inline void results_count(struct books *books, struct lag *lag, const struct plan *plan,
                                  const struct result *results, size_t n)
 {
+    uint64_t pairs = 0;
+
     for (size_t i = 0; i < n; i++) {
         const struct result *r = &results[i];
-        if (r->kind == RESULT_FAILED) {
+        if (r->kind == RESULT_PAIR) {
+            pairs++;
+            if (lag != NULL)
+                results_note_lag(lag, plan, r);
+        } else if (r->kind == RESULT_FAILED) {
             books->results_rejected++;
-            continue;
+        } else {
+            books->results[r->kind]++;
         }
-        books->results[r->kind]++;
-        if (r->kind == RESULT_PAIR && lag != NULL)
-            results_note_lag(lag, plan, r);
     }
+    books->results[RESULT_PAIR] += pairs;
 }
 
 /* This one was counted, and its row cannot be made. */

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "core/reference.h"
 #include "core/side.h"
@@ -30,17 +31,51 @@ struct walk_entry {
 };
 static_assert(sizeof(struct walk_entry) == 32, "a table counts on its size");
 
+/* One record on each side: what most keys have. */
+static inline bool walk_entry_is_pair(const struct walk_entry *e)
+{
+    return memcmp(e->head, e->tail, sizeof(e->head)) == 0 && e->head[SIDE_LEFT] != REFERENCE_NONE &&
+           e->head[SIDE_RIGHT] != REFERENCE_NONE;
+}
+
+/* One record, and none on the other side. */
+static inline bool walk_entry_is_alone(const struct walk_entry *e, enum side *ret_side)
+{
+    *ret_side = e->head[SIDE_LEFT] != REFERENCE_NONE ? SIDE_LEFT : SIDE_RIGHT;
+    return e->head[side_other(*ret_side)] == REFERENCE_NONE &&
+           e->head[*ret_side] == e->tail[*ret_side] && e->head[*ret_side] != REFERENCE_NONE;
+}
+
+#define WALK_PAGE      4096
+#define WALK_PAGE_FUEL 1000 /* what the first touch of a page may take */
+
 struct walk_table {
     struct walk_entry *entries; /* owned; reused from partition to partition */
     uint32_t count, capacity;
-    uint32_t *slots; /* owned; entries; 0, which no search finds: free */
+    uint32_t touched; /* entries that were ever used */
+    uint32_t *slots;  /* owned; entries; 0, which no search finds: free */
     uint32_t slot_capacity, slot_mask;
+    uint64_t new_bytes; /* touched for the first time, that walk_table_new_pages() did not tell */
 };
 
 void walk_table_done(struct walk_table *t); /* it can be begun anew */
 
 /* Empty, but for the entry of NULL keys. */
 void walk_table_begin(struct walk_table *t);
+
+/* Pages touched for the first time since it was asked last. */
+static inline uint64_t walk_table_new_pages(struct walk_table *t)
+{
+    uint64_t pages;
+
+    if (t->count > t->touched) {
+        t->new_bytes += (t->count - t->touched) * sizeof(*t->entries);
+        t->touched = t->count;
+    }
+    pages = t->new_bytes / WALK_PAGE;
+    t->new_bytes %= WALK_PAGE;
+    return pages;
+}
 
 /* A key that none is like, with one record: no search finds it. */
 void walk_table_add_lone(struct walk_table *t, enum side side, struct record *r, uint32_t ref);
@@ -86,18 +121,22 @@ static inline uint32_t walk_table_add_entry(struct walk_table *t, uint32_t hash,
     return t->count++;
 }
 
-/* A new key, to be found at `slot` from now on; its bytes have to stay. */
+/* A new key and its first record, to be found at `slot` from now on; the key's bytes have to
+ * stay. Returns the entry. */
 static inline uint32_t walk_table_add(struct walk_table *t, uint32_t hash, struct bytes key,
-                                      uint32_t slot)
+                                      uint32_t slot, enum side side, struct record *r, uint32_t ref)
 {
     uint32_t entry = walk_table_add_entry(t, hash, key);
 
+    t->entries[entry].head[side] = t->entries[entry].tail[side] = ref;
+    r->hash = REFERENCE_NONE;
     t->slots[slot] = entry;
     if (WALK_SLOTS_A_KEY * t->count > t->slot_mask)
         walk_table_grow_slots(t);
     return entry;
 }
 
+/* One more record of a key. */
 static inline void walk_table_chain(struct walk_table *t,
                                     struct log_chunk *const *const chunks[SIDES], uint32_t entry,
                                     enum side side, struct record *r, uint32_t ref)

@@ -81,15 +81,11 @@ void window_walk_begin(struct window_walk *w, struct pane *const *panes, size_t 
 
 /* As engine_pull(). What earlier results pointed at is given back first. When w->step is
  * WALK_END and it is called again, the walk is over, and w->under_way false. The fuel may
- * be overspent by a few units: records are taken in small groups. */
+ * be overspent by a few units, for records are taken in small groups, and by what the first
+ * touch of memory takes (WALK_PAGE_FUEL). */
 size_t window_walk_pull(struct window_walk *w, struct result *ret, size_t max, int64_t *fuel);
 
 /* Bytes that the walk itself holds: bounded by the keys and panes of one partition. */
 uint64_t window_walk_bytes(const struct window_walk *w);
-
-/* How a pane should be parted in windows like this one; while it is under way. */
-unsigned window_walk_pane_bits(const struct window_walk *w);
-/* The same, where this pane is the window. */
-unsigned window_walk_bits_like(const struct pane *p);
 
 #endif

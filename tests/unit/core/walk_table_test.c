@@ -49,7 +49,7 @@ static uint32_t chain(struct table_fixture *f, enum side side, const char *key, 
     struct record *r = reference_record(f->chunks[side], ref);
 
     if (!walk_table_find(&f->table, hash, record_key(r), &entry, &slot))
-        entry = walk_table_add(&f->table, hash, record_key(r), slot);
+        return walk_table_add(&f->table, hash, record_key(r), slot, side, r, ref);
     walk_table_chain(&f->table, f->chunks, entry, side, r, ref);
     return entry;
 }
@@ -121,12 +121,66 @@ static void a_table_grows_and_is_used_again(void **state)
     close_table(&f);
 }
 
+static void entries_of_one_record_a_side_are_told_from_others(void **state)
+{
+    static const struct {
+        const char *lefts, *rights; /* a record for each letter */
+        bool pair, alone;
+        enum side side;
+    } rows[] = {
+        {"", "", false, false, SIDE_RIGHT},    {"k", "", false, true, SIDE_LEFT},
+        {"", "k", false, true, SIDE_RIGHT},    {"k", "k", true, false, SIDE_LEFT},
+        {"kk", "", false, false, SIDE_LEFT},   {"", "kk", false, false, SIDE_RIGHT},
+        {"kk", "k", false, false, SIDE_LEFT},  {"k", "kk", false, false, SIDE_LEFT},
+        {"kk", "kk", false, false, SIDE_LEFT},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct table_fixture f = open_table();
+        uint32_t entry = WALK_NULL_KEY;
+        enum side side;
+        for (const char *k = rows[i].lefts; *k != '\0'; k++)
+            entry = chain(&f, SIDE_LEFT, "k", 7);
+        for (const char *k = rows[i].rights; *k != '\0'; k++)
+            entry = chain(&f, SIDE_RIGHT, "k", 7);
+        assert_int_equal(walk_entry_is_pair(&f.table.entries[entry]), rows[i].pair);
+        assert_int_equal(walk_entry_is_alone(&f.table.entries[entry], &side), rows[i].alone);
+        if (rows[i].alone)
+            assert_int_equal(side, rows[i].side);
+        close_table(&f);
+    }
+}
+
+static void memory_is_told_of_when_it_is_touched_first(void **state)
+{
+    struct table_fixture f = open_table();
+    uint64_t pages = walk_table_new_pages(&f.table), used;
+    char key[16];
+
+    (void)state;
+    assert_int_equal(pages, 0); /* not a whole one yet */
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 5000; i++) {
+            snprintf(key, sizeof(key), "%d", i);
+            chain(&f, SIDE_LEFT, key, (uint32_t)hash_number((uint64_t)i));
+            pages += walk_table_new_pages(&f.table);
+        }
+        used = f.table.count * sizeof(struct walk_entry) + f.table.slot_capacity * sizeof(uint32_t);
+        assert_int_equal(pages, used / WALK_PAGE); /* once */
+        walk_table_begin(&f.table);
+    }
+    close_table(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_of_a_key_are_chained_in_order),
         cmocka_unit_test(a_lone_key_is_never_found),
         cmocka_unit_test(a_table_grows_and_is_used_again),
+        cmocka_unit_test(entries_of_one_record_a_side_are_told_from_others),
+        cmocka_unit_test(memory_is_told_of_when_it_is_touched_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
