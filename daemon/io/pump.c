@@ -383,8 +383,25 @@ static void note_holds(struct pump *p)
         s->held |= !may_take(p, s);
 }
 
+/* Would results move? */
+static bool results_busy(const struct pump *p)
+{
+    if (fires_aside(p))
+        return next_delivery(p) != NULL;
+    return p->next < p->count ? output_has_room(&p->outputs[OUTPUT_RESULTS])
+                              : engine_has_work(p->engine);
+}
+
+/* Rows that fill no block: for those of the next turn, which comes at once. Each write wakes a
+ * reader. But none is kept waiting: he was `given` something in this turn. */
+static bool rows_may_wait(const struct pump *p, uint64_t given_before)
+{
+    return p->outputs[OUTPUT_RESULTS].given != given_before && results_busy(p);
+}
+
 void pump_turn(struct pump *p)
 {
+    uint64_t given = p->outputs[OUTPUT_RESULTS].given;
     int64_t results_fuel = TURN_FUEL / 2, fuel;
     struct mono_time mono = clock_mono();
 
@@ -392,16 +409,16 @@ void pump_turn(struct pump *p)
     if (engine_idle_is_due(p->engine, mono))
         look_for_input(p);
     engine_watch(p->engine, mono);
-    move_results(p, &results_fuel);
-    p->work += (uint64_t)(TURN_FUEL / 2 - results_fuel);
+    pump_give_results(p, &results_fuel);
     fuel = TURN_FUEL / 2 + results_fuel;
     if (p->plan->replay)
         replay_read(p, &fuel);
     else
         read_sources(p, &fuel);
     pump_tell_ends(p);
-    hand_over(p);
-    output_commit(&p->outputs[OUTPUT_RESULTS]);
+    pump_give_results(p, &fuel);
+    if (!rows_may_wait(p, given))
+        output_commit(&p->outputs[OUTPUT_RESULTS]);
     note_holds(p);
 }
 
@@ -419,15 +436,6 @@ uint64_t pump_forget_results(struct pump *p, bool *ret_all)
     p->next = p->count;
     *ret_all = !engine_has_work(p->engine);
     return results;
-}
-
-/* Would results move? */
-static bool results_busy(const struct pump *p)
-{
-    if (fires_aside(p))
-        return next_delivery(p) != NULL;
-    return p->next < p->count ? output_has_room(&p->outputs[OUTPUT_RESULTS])
-                              : engine_has_work(p->engine);
 }
 
 bool pump_busy(const struct pump *p)

@@ -2,8 +2,9 @@
  * io/pump: the only mover.
  *
  * Each turn of the loop: results while the output has room, for up to half of the
- * turn's fuel; then what sources have, while the engine takes it; then the rows are
- * handed on. Fuel bounds a turn to about a millisecond, so that a large window
+ * turn's fuel; then what sources have, while the engine takes it; then results again, if
+ * fuel is left. Rows are handed on in whole blocks while there is more to come at once, and all
+ * of them when there is not. Fuel bounds a turn to about a millisecond, so that a large window
  * starves neither reads nor ticks nor the watchdog, and fast input no results.
  *
  * Who stops whom: an output without room stops the pull; full state, results that have to
