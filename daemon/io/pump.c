@@ -78,12 +78,20 @@ static bool results_can_move(const struct pump *p)
     return !pump_results_wait(p) || output_has_room(&p->outputs[OUTPUT_RESULTS]);
 }
 
+/* The second thread has enough to do, and gets it done: what is read in event time now, it would
+ * fire later, from memory that the windows before it could have given back. */
+static bool second_is_behind(const struct pump *p)
+{
+    return p->plan->time == TIME_EVENT && fires_aside(p) && second_out(p->second) > 1 &&
+           second_out_bytes(p->second) > SECOND_AHEAD_BYTES && !rows_are_delivered(p);
+}
+
 /* Results in the way are no reason, if they can be given on the way. */
 static bool may_take(const struct pump *p, const struct source *s)
 {
     enum engine_hold hold = engine_holds(p->engine, s->input->side, &s->feed);
 
-    return pump_fates_have_room(p) &&
+    return pump_fates_have_room(p) && !second_is_behind(p) &&
            (hold == ENGINE_TAKES || (hold == ENGINE_RESULTS && results_can_move(p)));
 }
 

@@ -16,7 +16,9 @@
  * which time waits for. Beyond full state that alone is read, a little: only it can free memory.
  *
  * Where a second thread fires windows (io/second), results are its deliveries: they are
- * taken while the output has room. What is too small for it, or not for it, is pulled here.
+ * taken while the output has room. In event time reading does not get far ahead of it
+ * (SECOND_AHEAD_BYTES), unless it is readers that it waits for. What is too small for it, or not
+ * for it, is pulled here.
  */
 #ifndef IO_PUMP_H
 #define IO_PUMP_H
