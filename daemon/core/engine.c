@@ -455,6 +455,11 @@ enum engine_hold engine_holds(const struct engine *e, enum side side, const stru
     return has_turn(e, side) ? ENGINE_TAKES : ENGINE_OTHER;
 }
 
+bool engine_awaits(const struct engine *e, enum side side, const struct feed *f)
+{
+    return !e->event || watermark_holds_back(&e->watermark, side, f);
+}
+
 bool engine_takes(const struct engine *e)
 {
     return !e->fullness[SIDE_LEFT][LEVEL_LIMIT].full && !e->fullness[SIDE_RIGHT][LEVEL_LIMIT].full;

@@ -1,6 +1,5 @@
 #include "io/output.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -169,7 +168,7 @@ static void welcome(struct output *o, int fd, const char *peer)
     struct buf first = BUF_EMPTY;
     struct sink *s;
 
-    assert(buf_length(&o->rows) == 0);
+    output_commit(o); /* what was there before */
     socket_for_rows(fd);
     s = sink_join(o, fd, peer);
     s->fin_ends = o->connecting;
@@ -572,6 +571,8 @@ void output_hurry(struct output *o)
 
 bool output_drained(const struct output *o)
 {
+    if (o->row_count > 0)
+        return false;
     SINKS_EACH(o, s)
     if (sink_waits(s))
         return false;
@@ -580,7 +581,7 @@ bool output_drained(const struct output *o)
 
 uint64_t output_rows_unwritten(const struct output *o)
 {
-    uint64_t rows = text_rows_count(buf_bytes(&o->kept), is_csv(o));
+    uint64_t rows = o->row_count + text_rows_count(buf_bytes(&o->kept), is_csv(o));
 
     SINKS_EACH(o, s)
     rows += sink_rows(s);

@@ -6,10 +6,14 @@
 #include "io/log.h"
 #include "io/tell.h"
 
-#define TURN_FUEL     100000
-#define REJECT_FUEL   300
-#define READ_FUEL     200
-#define DELIVERY_FUEL 2000 /* to settle its news, beside its bytes */
+#define TURN_FUEL 100000
+/* So many sources are looked at for one that time waits for, and so often one after the other
+ * it is read before those that have waited longer. */
+#define LOOK_AHEAD      8
+#define OUT_OF_TURN_MAX 8
+#define REJECT_FUEL     300
+#define READ_FUEL       200
+#define DELIVERY_FUEL   2000 /* to settle its news, beside its bytes */
 /* A read's rows are dealt with in its own turn, unless they are many and dear. */
 #define OVERDRAFT_MAX (2 * TURN_FUEL)
 
@@ -74,12 +78,20 @@ static bool results_can_move(const struct pump *p)
     return !pump_results_wait(p) || output_has_room(&p->outputs[OUTPUT_RESULTS]);
 }
 
+/* The second thread has enough to do, and gets it done: what is read in event time now, it would
+ * fire later, from memory that the windows before it could have given back. */
+static bool second_is_behind(const struct pump *p)
+{
+    return p->plan->time == TIME_EVENT && fires_aside(p) && second_out(p->second) > 1 &&
+           second_out_bytes(p->second) > SECOND_AHEAD_BYTES && !rows_are_delivered(p);
+}
+
 /* Results in the way are no reason, if they can be given on the way. */
 static bool may_take(const struct pump *p, const struct source *s)
 {
     enum engine_hold hold = engine_holds(p->engine, s->input->side, &s->feed);
 
-    return pump_fates_have_room(p) &&
+    return pump_fates_have_room(p) && !second_is_behind(p) &&
            (hold == ENGINE_TAKES || (hold == ENGINE_RESULTS && results_can_move(p)));
 }
 
@@ -274,13 +286,16 @@ static void feed_tail(struct pump *p, struct source *s, struct stream_time now, 
             feed(p, s, empty ? nothing : buf_data(&s->tail), buf_length(&s->tail), now, fuel));
 }
 
-static void read_into_tail(struct pump *p, struct source *s, int64_t *fuel)
+/* Returns how many bytes came, as the next one. */
+static size_t read_into_tail(struct pump *p, struct source *s, int64_t *fuel)
 {
-    source_read_on(s, PUMP_READ_BYTES);
+    size_t got = source_read_on(s, PUMP_READ_BYTES);
+
     feed_tail(p, s, clock_now(p->clock), fuel);
+    return got;
 }
 
-static void read_shared(struct pump *p, struct source *s, int64_t *fuel)
+static size_t read_shared(struct pump *p, struct source *s, int64_t *fuel)
 {
     size_t tail = buf_length(&s->tail), got, done;
 
@@ -288,15 +303,27 @@ static void read_shared(struct pump *p, struct source *s, int64_t *fuel)
         memcpy(p->bytes, buf_data(&s->tail), tail);
     got = source_read(s, p->bytes + tail, PUMP_READ_BYTES);
     if (got == 0 && s->end == INPUT_GOES_ON)
-        return;
+        return 0;
     tell_protocol(s, (struct bytes){p->bytes, tail + got});
     done = feed(p, s, p->bytes, tail + got, clock_now(p->clock), fuel);
     buf_clear(&s->tail);
     buf_append(&s->tail, p->bytes + done, tail + got - done);
+    return got;
+}
+
+/* Who sent as much has probably sent more by now. Where time waits for it, that comes next: the
+ * loop would see it only after others were read. */
+static bool goes_on(const struct pump *p, const struct source *s, size_t got)
+{
+    return s->kind == SOURCE_REGULAR ||
+           (got >= PUMP_READ_BYTES / 4 && p->plan->time == TIME_EVENT &&
+            engine_awaits(p->engine, s->input->side, &s->feed));
 }
 
 static void source_work(struct pump *p, struct source *s, int64_t *fuel)
 {
+    size_t got = 0;
+
     list_remove(&s->ready_link);
     engine_feed_read(p->engine, &s->feed, s->held);
     s->held = false;
@@ -304,9 +331,9 @@ static void source_work(struct pump *p, struct source *s, int64_t *fuel)
     if (s->backlog || s->end != INPUT_GOES_ON)
         feed_tail(p, s, clock_now(p->clock), fuel);
     else if (buf_length(&s->tail) > TAIL_COPY_MAX)
-        read_into_tail(p, s, fuel);
+        got = read_into_tail(p, s, fuel);
     else
-        read_shared(p, s, fuel);
+        got = read_shared(p, s, fuel);
     buf_trim(&s->tail, TAIL_KEEP);
 
     if (s->backlog) {
@@ -316,18 +343,40 @@ static void source_work(struct pump *p, struct source *s, int64_t *fuel)
         input_source_done(s->input, s);
     } else {
         source_watch(s);
-        if (s->kind == SOURCE_REGULAR)
+        if (goes_on(p, s, got))
             pump_ready(p, s);
     }
 }
 
 /* The first that the engine takes from; NULL: there is none. */
-static struct source *next_source(const struct pump *p)
+static struct source *first_source(const struct pump *p)
 {
     LIST_EACH (&p->ready, struct source, ready_link, s)
         if (may_take(p, s))
             return s;
     return NULL;
+}
+
+/* Of the first few the one that time waits for, if there is one: what others have would only be
+ * held meanwhile. But that one may have a lot, so others get a share. */
+static struct source *next_source(struct pump *p)
+{
+    int left = p->out_of_turn < OUT_OF_TURN_MAX ? LOOK_AHEAD : 1;
+    struct source *first = NULL;
+
+    LIST_EACH (&p->ready, struct source, ready_link, s) {
+        if (!may_take(p, s))
+            continue;
+        if (engine_awaits(p->engine, s->input->side, &s->feed)) {
+            p->out_of_turn = first != NULL ? p->out_of_turn + 1 : 0;
+            return s;
+        }
+        first = first != NULL ? first : s;
+        if (--left == 0)
+            break;
+    }
+    p->out_of_turn = 0;
+    return first;
 }
 
 static void read_sources(struct pump *p, int64_t *fuel)
@@ -383,25 +432,50 @@ static void note_holds(struct pump *p)
         s->held |= !may_take(p, s);
 }
 
+/* Would results move? */
+static bool results_busy(const struct pump *p)
+{
+    if (fires_aside(p))
+        return next_delivery(p) != NULL;
+    return p->next < p->count ? output_has_room(&p->outputs[OUTPUT_RESULTS])
+                              : engine_has_work(p->engine);
+}
+
+/* Rows that fill no block: for those of the next turn, which comes at once. Each write wakes a
+ * reader. But none is kept waiting: he was `given` something in this turn. */
+static bool rows_may_wait(const struct pump *p, uint64_t given_before)
+{
+    return p->outputs[OUTPUT_RESULTS].given != given_before && results_busy(p);
+}
+
+/* What is read before its time comes is only held; but what the clock gives its time to must not
+ * wait. */
+static int64_t results_share(const struct pump *p)
+{
+    return p->plan->time == TIME_EVENT ? TURN_FUEL / 8 * 7 : TURN_FUEL / 2;
+}
+
 void pump_turn(struct pump *p)
 {
-    int64_t results_fuel = TURN_FUEL / 2, fuel;
+    uint64_t given = p->outputs[OUTPUT_RESULTS].given;
+    int64_t results_fuel = results_share(p), fuel = TURN_FUEL - results_fuel + p->overdrawn;
     struct mono_time mono = clock_mono();
 
     engine_advance(p->engine, clock_now(p->clock));
     if (engine_idle_is_due(p->engine, mono))
         look_for_input(p);
     engine_watch(p->engine, mono);
-    move_results(p, &results_fuel);
-    p->work += (uint64_t)(TURN_FUEL / 2 - results_fuel);
-    fuel = TURN_FUEL / 2 + results_fuel;
+    pump_give_results(p, &results_fuel);
+    fuel += results_fuel;
     if (p->plan->replay)
         replay_read(p, &fuel);
     else
         read_sources(p, &fuel);
     pump_tell_ends(p);
-    hand_over(p);
-    output_commit(&p->outputs[OUTPUT_RESULTS]);
+    pump_give_results(p, &fuel);
+    p->overdrawn = fuel < 0 && results_busy(p) ? fuel : 0;
+    if (!rows_may_wait(p, given))
+        output_commit(&p->outputs[OUTPUT_RESULTS]);
     note_holds(p);
 }
 
@@ -421,18 +495,9 @@ uint64_t pump_forget_results(struct pump *p, bool *ret_all)
     return results;
 }
 
-/* Would results move? */
-static bool results_busy(const struct pump *p)
-{
-    if (fires_aside(p))
-        return next_delivery(p) != NULL;
-    return p->next < p->count ? output_has_room(&p->outputs[OUTPUT_RESULTS])
-                              : engine_has_work(p->engine);
-}
-
 bool pump_busy(const struct pump *p)
 {
-    if (results_busy(p) || (p->plan->replay ? replay_busy(p) : next_source(p) != NULL))
+    if (results_busy(p) || (p->plan->replay ? replay_busy(p) : first_source(p) != NULL))
         return true;
     return fires_aside(p) && !rows_are_delivered(p) && !second_may_sleep(p->second);
 }

@@ -49,7 +49,8 @@ struct second {
     struct result results[RESULTS];
     size_t next, count; /* pulled, not encoded yet: from next on */
 
-    size_t out; /* the first thread's */
+    size_t out; /* the first thread's, as the next */
+    uint64_t out_bytes;
 };
 
 /* --- the second thread --- */
@@ -267,6 +268,7 @@ bool second_takes(const struct second *s)
 void second_give(struct second *s, struct firing *f)
 {
     s->out++;
+    s->out_bytes += firing_bytes(f);
     pthread_mutex_lock(&s->lock);
     assert(s->queue_count < QUEUE);
     s->queue[(s->queue_head + s->queue_count++) % QUEUE] = f;
@@ -277,6 +279,11 @@ void second_give(struct second *s, struct firing *f)
 size_t second_out(const struct second *s)
 {
     return s->out;
+}
+
+uint64_t second_out_bytes(const struct second *s)
+{
+    return s->out_bytes;
 }
 
 struct delivery *second_first(struct second *s)
@@ -294,6 +301,7 @@ struct delivery *second_first(struct second *s)
 static void settle(struct second *s, struct engine *e, struct delivery *d)
 {
     s->out -= d->news->over;
+    s->out_bytes = s->out > 0 ? s->out_bytes - d->news->bytes : 0; /* that leaves their heads */
     engine_settle(e, d->news);
     buf_clear(&d->rows);
     buf_trim(&d->rows, ROWS_KEEP);

@@ -80,6 +80,9 @@ enum engine_hold {
  * free memory. */
 enum engine_hold engine_holds(const struct engine *e, enum side side, const struct feed *f);
 
+/* Does time wait for this feed's records? In processing time it waits for none, or for all. */
+bool engine_awaits(const struct engine *e, enum side side, const struct feed *f);
+
 /* False: state is full, for some feed at least. */
 bool engine_takes(const struct engine *e);
 

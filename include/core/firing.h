@@ -65,6 +65,12 @@ struct firing {
 size_t firing_pull(struct firing *f, struct firing_news *news, struct result *ret, size_t max,
                    int64_t *fuel);
 
+/* What it holds of state. */
+static inline uint64_t firing_bytes(const struct firing *f)
+{
+    return pane_bytes(f->pane);
+}
+
 static inline bool firing_is_over(const struct firing *f)
 {
     return f->over;

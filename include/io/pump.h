@@ -2,17 +2,23 @@
  * io/pump: the only mover.
  *
  * Each turn of the loop: results while the output has room, for up to half of the
- * turn's fuel; then what sources have, while the engine takes it; then the rows are
- * handed on. Fuel bounds a turn to about a millisecond, so that a large window
- * starves neither reads nor ticks nor the watchdog, and fast input no results.
+ * turn's fuel (in event time: most of it); then what sources have, while the engine takes
+ * it; then results again, if fuel is left. Rows are handed on in whole blocks while there is more
+ * to come at once, and all of them when there is not. Fuel bounds a turn to about a millisecond, so
+ * that a large window starves neither reads nor ticks nor the watchdog, and fast input no results.
  *
  * Who stops whom: an output without room stops the pull; full state, results that have to
  * come before the next row, or [rejects] or [late] without room, hold sources back; TCP then
- * stops the senders. In event time the
- * sources that hold time back are read a little beyond full state: only they can free it.
+ * stops the senders.
+ *
+ * In event time what is read before its time comes is only held. So results that are due come
+ * first, reading pays back what it took of their fuel, and of what is ready that is read first
+ * which time waits for. Beyond full state that alone is read, a little: only it can free memory.
  *
  * Where a second thread fires windows (io/second), results are its deliveries: they are
- * taken while the output has room. What is too small for it, or not for it, is pulled here.
+ * taken while the output has room. In event time reading does not get far ahead of it
+ * (SECOND_AHEAD_BYTES), unless it is readers that it waits for. What is too small for it, or not
+ * for it, is pulled here.
  */
 #ifndef IO_PUMP_H
 #define IO_PUMP_H
@@ -48,6 +54,8 @@ struct pump {
     char *bytes;                         /* owned; what sources are read into */
     struct result results[PUMP_RESULTS]; /* pulled, not yet encoded: from next on */
     size_t next, count;
+    int out_of_turn;       /* so many sources were read last that were not the first */
+    int64_t overdrawn;     /* what the last turn used of this one's fuel: 0 or less */
     uint64_t work;         /* fuel that results have taken so far */
     bool ended[SIDES];     /* told to the engine */
     int64_t held_since_ms; /* monotonic; 0: sources are not held back. By results alone: since

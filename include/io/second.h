@@ -32,6 +32,10 @@
  * where an output has little room). Windows that have less are not worth the way. */
 #define SECOND_LEAST_BYTES (UINT64_C(64) << 10)
 
+/* In event time nothing is read while two windows and so many bytes of them are out: more would
+ * not be fired any sooner. */
+#define SECOND_AHEAD_BYTES (UINT64_C(8) << 20)
+
 /* What became of a piece of work. */
 struct delivery {
     struct buf rows;
@@ -64,6 +68,9 @@ void second_give(struct second *s, struct firing *f);
 
 /* How many firings it was given that are not over, as far as news have been settled. */
 size_t second_out(const struct second *s);
+
+/* How many bytes of state they hold, about. */
+uint64_t second_out_bytes(const struct second *s);
 
 /* The oldest delivery that is not released; NULL: none has come. */
 struct delivery *second_first(struct second *s);

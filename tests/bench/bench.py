@@ -26,7 +26,7 @@ import others
 from machine import describe_machine, settle_congestion
 from outputs import check_copy, check_pairs
 from programs import Failure, say
-from rig import Rig
+from rig import CONFIG, Rig
 
 PARTS = ["processing", "shapes", "files", "latency", "idle", "event", "held"]
 COLD_PAIRS = 3
@@ -44,13 +44,23 @@ AMOUNTS = {
     "latency_seconds": (1, 1),
 }
 CONNECTIONS = 1000
+# By the name in the samples, and what a run of theirs is told.
+PAIR = {"pump": {}, "joind": {}}
+ONE_THREAD = {"pump": {}, "joind": {"threads": 1}}
 
 
-def in_turn(rig, run, pairs, *argv, **named):
-    samples = {"pump": [], "joind": []}
+def one_and_two(rig, config):
+    """With two threads too, where joind has them."""
+    if not rig.takes("process.threads=2", config):
+        return ONE_THREAD
+    return ONE_THREAD | {figures.TWO_THREADS: {"threads": 2}}
+
+
+def in_turn(rig, run, pairs, *argv, contenders=PAIR, **named):
+    samples = {who: [] for who in contenders}
     for _ in range(pairs):
-        for contender, taken in samples.items():
-            taken.append(rig.attempt(run, contender, *argv, **named))
+        for who, told in contenders.items():
+            samples[who].append(rig.attempt(run, who.split(",")[0], *argv, **named, **told))
     return samples
 
 
@@ -75,14 +85,15 @@ def measure(rig, size):
     hold = [check_outputs(rig, short, large, rig.directory / "kept")]
     hold.append(rig.attempt(rig.run_hold, large))
     say(f"{size} B: {options.pairs} pairs in bursts")
-    bursts = in_turn(rig, rig.run_bursts, options.pairs, short)
+    contenders = one_and_two(rig, CONFIG.format(window="1s"))
+    bursts = in_turn(rig, rig.run_bursts, options.pairs, short, contenders=contenders)
     say(f"{size} B: some pairs in one window")
-    stream = in_turn(rig, rig.run_stream, min(options.pairs, COLD_PAIRS), large)
+    stream = in_turn(rig, rig.run_stream, min(options.pairs, COLD_PAIRS), large,
+                     contenders=ONE_THREAD)
     say(f"{size} B: system calls")
-    traced = dict.fromkeys(bursts)
+    traced = {}
     if shutil.which("strace"):
-        for contender in traced:
-            traced[contender] = rig.attempt(rig.run_bursts, contender, short, trace=True)
+        traced = in_turn(rig, rig.run_bursts, 1, short, contenders=contenders, trace=True)
     short.remove()
     large.remove()
 
@@ -118,16 +129,9 @@ def generate_warm(rig, shape, match, blocks=None):
 
 def measure_wall(rig, shape, data, match):
     """The same in wall time, also with two threads where joind has them."""
-    config = match.config
-    contenders = {"pump": None, "joind": None}
-    if rig.takes("process.threads=2", config):
-        contenders["joind, two threads"] = 2
-    samples = {who: [] for who in contenders}
     say(f"{shape.line_bytes} B: {rig.options.pairs} pairs in wall time")
-    for _ in range(rig.options.pairs):
-        for who, threads in contenders.items():
-            samples[who].append(rig.attempt(rig.run_warm, who.split(",")[0], data, config,
-                                            threads=threads))
+    samples = in_turn(rig, rig.run_warm, rig.options.pairs, data, match.config,
+                      contenders=one_and_two(rig, match.config))
     return figures.wall_figures(shape.line_bytes, shape.title, samples), samples
 
 
@@ -172,7 +176,7 @@ def measure_files(rig):
     samples = {who: [] for who in ["joind", *contenders]}
     for n in range(options.file_runs):
         say(f"joind and joins of files, run {n + 1} of {options.file_runs}")
-        samples["joind"].append(rig.attempt(rig.run_warm, "joind", data, match.config))
+        samples["joind"].append(rig.attempt(rig.run_warm, "joind", data, match.config, threads=1))
         for who, run in contenders.items():
             samples[who].append(run())
     data.remove()

@@ -40,6 +40,8 @@ class Figure:
                 text(self.goal), self.verdict)
 
 
+TWO_THREADS = "joind, two threads"  # their name in the samples; plain "joind" has one there
+
 # By bytes a line, where it is a table: what may be merged now, and what is aimed at.
 CPU_MARKS = {40: (0.22, 0.30), 120: (0.28, 0.38)}
 WALL_MARKS = {40: (0.36, 0.50), 120: (0.42, 0.60)}
@@ -69,8 +71,7 @@ def cpu_figures(name, what, samples, marks=(None, None)):
     return [
         Figure(name, f"CPU pump / joind, {what}", ns["pump"] / ns["joind"], "", *marks,
                more_is_better=True, digits=3),
-        Figure("", "  pump, a line", ns["pump"], "ns", digits=1),
-        Figure("", "  joind, a line", ns["joind"], "ns", digits=1),
+        *(Figure("", f"  {who}, a line", value, "ns", digits=1) for who, value in ns.items()),
     ]
 
 
@@ -81,13 +82,17 @@ def wall_ratio(one, other):
 
 def wall_figures(size, what, samples):
     what = f"wall pump / joind, {size} B, {what}"
-    one, two = samples["joind"], samples.get("joind, two threads")
-    lines_a_second = one[0].lines / least(one, "wall_ns") * 1e3
+    one, two = samples["joind"], samples.get(TWO_THREADS)
+
+    def lines_a_second(taken):
+        return taken[0].lines / least(taken, "wall_ns") * 1e3
+
     return [
         Figure("P2", f"{what}, two threads", two and wall_ratio(samples["pump"], two), "",
                *WALL_MARKS[size], more_is_better=True, digits=3, absent="not in this version"),
         Figure("", "  one thread", wall_ratio(samples["pump"], one), "", digits=3),
-        Figure("", "  one thread, lines a second", lines_a_second, "M", digits=1),
+        Figure("", "  two threads, lines a second", two and lines_a_second(two), "M", digits=1),
+        Figure("", "  one thread, lines a second", lines_a_second(one), "M", digits=1),
     ]
 
 
@@ -118,18 +123,22 @@ def match_figures(number, match, data, samples):
 
 
 def steady_figures(size, bursts, traced):
-    faults = statistics.median(s.faults / s.lines * 1e6 for s in bursts["joind"])
-    calls = {
-        who: None if sample is None or sample.syscalls is None
-        else sample.syscalls / sample.mebibytes
-        for who, sample in traced.items()
-    }
+    def faults(who):
+        taken = bursts.get(who)
+        return taken and statistics.median(s.faults / s.lines * 1e6 for s in taken)
+
+    def calls(who):
+        taken = [s for s in traced.get(who, []) if s.syscalls is not None]
+        return taken[0].syscalls / taken[0].mebibytes if taken else None
+
     return [
-        Figure("P8", f"page faults a million records, {size} B", faults, "", *FAULT_MARKS,
-               digits=1),
-        Figure("P8", f"system calls a MiB in + out, {size} B", calls["joind"], "",
+        Figure("P8", f"page faults a million records, {size} B", faults("joind"), "",
+               *FAULT_MARKS, digits=1),
+        Figure("", "  two threads", faults(TWO_THREADS), "", digits=1),
+        Figure("P8", f"system calls a MiB in + out, {size} B", calls("joind"), "",
                *SYSCALL_MARKS, digits=1),
-        Figure("", "  pump", calls["pump"], "", digits=1),
+        Figure("", "  two threads", calls(TWO_THREADS), "", digits=1),
+        Figure("", "  pump", calls("pump"), "", digits=1),
     ]
 
 

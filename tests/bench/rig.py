@@ -149,6 +149,7 @@ class Rig:
         return Data(*files, len(left), 1, 1)
 
     def start(self, contender, config_text, threads=None):
+        """`threads` of joind's; None: as --set says, or else as it takes by itself."""
         if contender == "pump":
             argv = [self.tool("pump")]
         else:
@@ -238,10 +239,10 @@ class Rig:
             raise error(f"{contender} wrote {received['bytes']} bytes instead of {expected}")
         return cpu_ns, received
 
-    def run_bursts(self, contender, data, keep=None, trace=False):
+    def run_bursts(self, contender, data, threads=None, keep=None, trace=False):
         """One block to a window. Measured from when the first blocks have warmed it up."""
         every, warm = self.options.window_ms, self.options.warm
-        daemon = self.start(contender, CONFIG.format(window=f"{every}ms"))
+        daemon = self.start(contender, CONFIG.format(window=f"{every}ms"), threads)
         sink = self.start_sink(daemon, data.bytes, keep=keep)
         # A block begins in the middle of a window; the quiet moment is between the windows'
         # results, which begin with the window's end, and that.
@@ -258,9 +259,9 @@ class Rig:
         syscalls = tracer.count() if tracer else None
         after = daemon.usage()
         late_us = max(sender.result()["late_us"] for sender in senders)
-        self.finish(contender, daemon, sink, data, too_few=Spoiled)
         if late_us > every * 500:
             raise Spoiled(f"a block took {late_us} us to send")
+        self.finish(contender, daemon, sink, data, too_few=Spoiled)
         measured = (data.blocks - warm) / data.blocks
         return Sample(
             cpu_ns=after.cpu_ns - before.cpu_ns,
@@ -270,13 +271,14 @@ class Rig:
             syscalls=syscalls,
         )
 
-    def run_stream(self, contender, data, config=ONE_WINDOW, right="both", keep=None):
+    def run_stream(self, contender, data, config=ONE_WINDOW, threads=None, right="both",
+                   keep=None):
         """All without a pause; what is still held then gives its results with the stop.
 
         `right`: both sides together, or "first" the right one, or it comes as a "table"."""
         ends_by_itself = "match = batch" in config
         right = right if contender == "joind" else "both"
-        daemon = self.start(contender, config.replace("TABLE", str(data.right)))
+        daemon = self.start(contender, config.replace("TABLE", str(data.right)), threads)
         sink = self.start_sink(daemon, keep=keep)
         before = daemon.usage()
         if right == "first":

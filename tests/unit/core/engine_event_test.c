@@ -102,7 +102,11 @@ static void feeds_have_watermarks_of_their_own(void **state)
     push(f, SIDE_LEFT, 0, "k,b,,50000");
     push(f, SIDE_RIGHT, 0, "k,x,,1000 k,y,,50000");
     assert_int_equal(engine_time(f->engine).ms, 999);
+    assert_true(engine_awaits(f->engine, SIDE_LEFT, &slow));
+    assert_false(engine_awaits(f->engine, SIDE_LEFT, &fast));
+    assert_false(engine_awaits(f->engine, SIDE_RIGHT, NULL));
     engine_feed_close(f->engine, &slow);
+    assert_true(engine_awaits(f->engine, SIDE_LEFT, &fast));
     assert_int_equal(engine_time(f->engine).ms, 49999);
     assert_string_equal(drain(f), "(a,x)");
     engine_feed_close(f->engine, &fast);
