@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "base/fetch.h"
 #include "base/mem.h"
 
 /* What it takes to come to the next session, in units of fuel. */
@@ -283,7 +284,8 @@ static enum push_stop push_one(void *self, enum side side, const struct record_p
     return PUSH_ALL;
 }
 
-static void fetch_run(const struct join_session *j, const struct session *s, enum side side)
+static FETCH_INLINE void fetch_run(const struct join_session *j, const struct session *s,
+                                   enum side side)
 {
     if (s->run[side].head == REFERENCE_NONE)
         return;

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/fetch.h"
 #include "base/hash.h"
 #include "base/mem.h"
 
@@ -117,7 +118,7 @@ uint32_t keyed_table_find(const struct keyed_table *t, uint32_t hash, struct byt
     return number;
 }
 
-static void fetch_entry(const struct keyed_table *t, uint32_t number)
+static FETCH_INLINE void fetch_entry(const struct keyed_table *t, uint32_t number)
 {
     if (number != KEYED_NONE)
         __builtin_prefetch(entry_at(t, number));
@@ -211,7 +212,7 @@ static void bucket_part(struct keyed_table *t, uint32_t from, uint32_t to)
 
 /* What the next partings will touch: of buckets further ahead the first entries, of nearer
  * ones what lies behind these. */
-static void fetch_parted(const struct keyed_table *t, uint32_t from)
+static FETCH_INLINE void fetch_parted(const struct keyed_table *t, uint32_t from)
 {
     if (t->count < FETCH_FROM || from + PART_DEPTH * PART_AHEAD >= t->buckets)
         return;

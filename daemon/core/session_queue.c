@@ -1,5 +1,7 @@
 #include "core/session_queue.h"
 
+#include "base/fetch.h"
+
 #define PAGE_PLACES HEAP_PAGE_PLACES(struct session_queued)
 #define BRANCHES    4
 /* Places of the heap before this one are in the caches. */
@@ -144,7 +146,7 @@ static void heap_put(struct session_queue *q, struct slab_pool *slab, struct ses
 }
 
 /* Whichever of these four it will be, its own four are looked at next. */
-static void fetch_branches(const struct session_queue *q, uint64_t from)
+static FETCH_INLINE void fetch_branches(const struct session_queue *q, uint64_t from)
 {
     if (from < FETCH_FROM || BRANCHES * (from + BRANCHES) >= q->heap_count)
         return;
@@ -287,7 +289,7 @@ bool session_queue_refresh(struct session_queue *q, const struct session_pool *p
     return true;
 }
 
-static void fetch_line(const struct session_line *l, const struct session_pool *p)
+static FETCH_INLINE void fetch_line(const struct session_line *l, const struct session_pool *p)
 {
     const struct session_queued *run = line_first(l);
     const struct session_queued *end =

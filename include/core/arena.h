@@ -25,6 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/fetch.h"
 #include "base/slab.h"
 #include "core/record.h"
 #include "core/reference.h"
@@ -72,7 +73,7 @@ static inline struct record *arena_record(const struct arena *a, uint32_t ref)
 }
 
 /* A hint: the record will be read, from its prefix on. */
-static inline void arena_fetch(const struct arena *a, uint32_t ref)
+static FETCH_INLINE void arena_fetch(const struct arena *a, uint32_t ref)
 {
     const char *r = (const char *)arena_record(a, ref);
 
