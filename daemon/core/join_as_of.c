@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "base/fetch.h"
 #include "base/mem.h"
 
 /* What a step takes, in fuel: most are misses of the cache. */
@@ -141,7 +142,7 @@ static bool anything_due(const struct join_as_of *j)
     return j->again != REFERENCE_NONE || next_due(j, &side, &ref) || must_sweep(j);
 }
 
-static void fetch_values(const struct join_as_of *j, const uint32_t *hashes, size_t n)
+static FETCH_INLINE void fetch_values(const struct join_as_of *j, const uint32_t *hashes, size_t n)
 {
     uint32_t numbers[OPERATOR_FETCH];
 

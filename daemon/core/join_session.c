@@ -411,7 +411,7 @@ static void take_some(struct join_session *j, struct session_queue *q, int64_t *
 }
 
 /* What walking the next ones will touch. */
-static void fetch_next(const struct join_session *j)
+static FETCH_INLINE void fetch_next(const struct join_session *j)
 {
     uint32_t hashes[SESSIONS_NEXT], numbers[SESSIONS_NEXT];
 

@@ -5,6 +5,7 @@
     tidy.py symbols LIBRARY ...         the pure layers ask nothing of the world
     tidy.py headers SOURCE BUILD CC ... every header compiles alone
     tidy.py sizes   SOURCE              no long files, no long functions
+    tidy.py fetches SOURCE              the compiler leaves no fetching out
     tidy.py spaces  SOURCE              no tabs, no blanks at the ends of lines
     tidy.py format  SOURCE              as clang-format would write it
     tidy.py tests   SOURCE              every module has its test, every test is run
@@ -292,6 +293,17 @@ def check_sizes(source):
         yield f"{left}: needs no exception any more"
 
 
+# --- fetches ---
+
+def check_fetches(source):
+    """What only fetches is FETCH_INLINE: base/fetch.h says why."""
+    whole = re.compile(r"^(static [^\n]*void (fetch_\w+)\([^{]*)\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+    for path in c_files(source, ("daemon", "include")):
+        for head, name, body in whole.findall("\n".join(lines_of(source, path))):
+            if "FETCH_INLINE" not in head and re.search(r"__builtin_prefetch\(|arena_fetch\(", body):
+                yield f"{path}: {name}() only fetches, so it has to be FETCH_INLINE (base/fetch.h)"
+
+
 # --- spaces ---
 
 def check_spaces(source):
@@ -377,6 +389,7 @@ CHECKS = {
     "symbols": check_symbols,
     "headers": lambda a: check_headers(a[0], a[1], a[2:]),
     "sizes": lambda a: check_sizes(a[0]),
+    "fetches": lambda a: check_fetches(a[0]),
     "spaces": lambda a: check_spaces(a[0]),
     "format": lambda a: check_format(a[0]),
     "tests": lambda a: check_tests(a[0]),

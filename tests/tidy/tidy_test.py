@@ -141,6 +141,22 @@ class Headers(unittest.TestCase):
         self.assertNotEqual(self.complaints("int f(void);\n"), [])
 
 
+class Fetches(unittest.TestCase):
+    def complaints(self, head):
+        text = head + "(const int *p)\n{\n    if (p != 0)\n        __builtin_prefetch(p);\n}\n"
+        with tree({"daemon/base/x.c": text}) as source:
+            return list(tidy.check_fetches(source))
+
+    def test_one_that_the_compiler_may_leave_out_is_told(self):
+        self.assertEqual(len(self.complaints("static void fetch_it")), 1)
+        self.assertEqual(len(self.complaints("static inline void fetch_it")), 1)
+
+    def test_others_are_fine(self):
+        self.assertEqual(self.complaints("static FETCH_INLINE void fetch_it"), [])
+        self.assertEqual(self.complaints("void fetch_it"), [])
+        self.assertEqual(self.complaints("static void take_it"), [])
+
+
 class Sizes(unittest.TestCase):
     def complaints(self, text):
         with tree({"daemon/base/x.c": text}) as source:
