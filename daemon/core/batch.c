@@ -77,6 +77,7 @@ void batch_reject(struct batch *b, struct row *r, enum reject why, const char *f
 
     assert(why != REJECT_NONE && r->reject == REJECT_NONE);
     r->reject = (uint8_t)why;
+    r->verbatim = false;
     va_start(args, format);
     detail_add(b, r, format, args);
     va_end(args);

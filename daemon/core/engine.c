@@ -9,9 +9,6 @@
 #include "core/firing.h"
 #include "core/results.h"
 
-/* So many records are hashed, then stored: what storing touches is fetched meanwhile. */
-#define PLAIN_GROUP 16
-
 static const struct operator* operator_for(const struct plan *plan)
 {
     switch (plan->match) {
@@ -128,7 +125,7 @@ static void look_for_room(struct engine *e)
     }
 }
 
-static void note_full(struct engine *e, enum side side, enum level level)
+void engine_note_full(struct engine *e, enum side side, enum level level)
 {
     uint64_t bytes = state_bytes(e);
 
@@ -139,7 +136,7 @@ static void note_full(struct engine *e, enum side side, enum level level)
     }
 }
 
-static enum level level_of(const struct engine *e, enum side side, const struct feed *f)
+enum level engine_level(const struct engine *e, enum side side, const struct feed *f)
 {
     bool more = e->event ? watermark_holds_back(&e->watermark, side, f)
                          : e->plan->match == MATCH_LATEST && side == SIDE_RIGHT;
@@ -158,7 +155,7 @@ static void advance(struct engine *e, struct stream_time t)
     look_for_room(e);
 }
 
-static void advance_by_watermark(struct engine *e)
+void engine_advance_by_watermark(struct engine *e)
 {
     advance(e, (struct stream_time){e->watermark.reached});
 }
@@ -176,7 +173,7 @@ void engine_watch(struct engine *e, struct mono_time now)
     if (!e->event)
         return;
     watermark_clock(&e->watermark, now);
-    advance_by_watermark(e);
+    engine_advance_by_watermark(e);
 }
 
 void engine_count_idle_anew(struct engine *e, struct mono_time now)
@@ -193,7 +190,7 @@ void engine_feed_close(struct engine *e, struct feed *f)
 {
     watermark_close(&e->watermark, f);
     if (e->event)
-        advance_by_watermark(e);
+        engine_advance_by_watermark(e);
 }
 
 void engine_feed_unread(struct engine *e, struct feed *f)
@@ -216,7 +213,7 @@ void engine_end(struct engine *e, enum side side)
     e->ended[side] = true;
     watermark_end(&e->watermark, side);
     if (e->event)
-        advance_by_watermark(e);
+        engine_advance_by_watermark(e);
     if (e->ended[side_other(side)])
         advance(e, STREAM_TIME_MAX);
 }
@@ -233,227 +230,7 @@ void engine_lift_limit(struct engine *e)
         e->fullness[SIDE_LEFT][l].full = e->fullness[SIDE_RIGHT][l].full = false;
 }
 
-/* --- in --- */
-
-/* The sentence of [late]. */
-static void mark_late(struct engine *e, enum side side, struct batch *b, struct row *row, int64_t t)
-{
-    struct books_side *books = &e->books.side[side];
-    struct buf text = BUF_EMPTY;
-    int64_t by_ms = e->reached.ms - t;
-
-    if (e->reached.ms == INT64_MAX) /* all has ended, or was decided early by a stop */
-        by_ms = 0;
-    lateness_add(&books->lateness, by_ms);
-    books->late++;
-    time_append_rfc3339(t, &text);
-    buf_append_text(&text, " is ");
-    duration_write(by_ms, &text);
-    batch_mark_late(b, row, "its time %s behind the watermark", buf_text(&text));
-    buf_done(&text);
-}
-
-/* What is left of the operator's answer once full and waiting are noted. */
-static bool heed(struct engine *e, enum side side, enum push_stop stop, enum level level)
-{
-    if (stop == PUSH_FULL)
-        note_full(e, side, level);
-    e->results_first = stop == PUSH_WORK_FIRST;
-    return stop == PUSH_ALL;
-}
-
-/* A record to be stored. False: not now. */
-static bool push_record(struct engine *e, enum side side, struct batch *b, struct row *row,
-                        const struct record_parts *parts, enum level level)
-{
-    size_t taken;
-    enum push_stop stop =
-        e->operator->push(e->self, side, parts, 1, e->books.side[side].received, &taken);
-
-    if (stop != PUSH_LATE)
-        return heed(e, side, stop, level);
-    mark_late(e, side, b, row, parts->time);
-    return true;
-}
-
-static struct feed *feed_of(struct engine *e, enum side side, const struct batch *b)
-{
-    return b->feed != NULL ? b->feed : &e->own_feed[side];
-}
-
-static bool push_row(struct engine *e, enum side side, struct batch *b, struct row *row,
-                     enum level level)
-{
-    struct books_side *books = &e->books.side[side];
-    struct record_parts parts = {.time = e->reached.ms};
-    enum verdict verdict = VERDICT_REJECTED;
-
-    if (row->reject == REJECT_NONE && e->event &&
-        judge_time(&e->judge, side, b, row, e->clock.ms, &parts.time)) {
-        watermark_record(&e->watermark, feed_of(e, side, b), parts.time);
-        advance_by_watermark(e);
-    }
-    if (row->reject == REJECT_NONE)
-        verdict = judge_row(&e->judge, side, b, row, books->received, &parts);
-    switch (verdict) {
-    case VERDICT_HOLD:
-        if (!push_record(e, side, b, row, &parts, level))
-            return false;
-        break;
-    case VERDICT_REJECTED:
-        books->rejected++;
-        break;
-    case VERDICT_FILTERED:
-        books->filtered++;
-        break;
-    case VERDICT_UNMATCHED:
-        books->unmatched++;
-        break;
-    }
-    books->received++;
-    return true;
-}
-
-/* False: some have to wait. */
-static bool push_plain(struct engine *e, enum side side, struct record_parts *parts, size_t n,
-                       size_t *at, enum level level)
-{
-    struct books_side *books = &e->books.side[side];
-    enum push_stop stop;
-    size_t taken;
-
-    for (size_t i = 0; i < n; i++)
-        parts[i].time = e->reached.ms;
-    stop = e->operator->push(e->self, side, parts, n, books->received, &taken);
-    assert(stop != PUSH_LATE); /* time is the clock's */
-    books->received += taken;
-    *at += taken;
-    return heed(e, side, stop, level);
-}
-
-/* Times from here on are not believed: max_ahead. */
-static int64_t too_far(const struct engine *e, enum side side)
-{
-    int64_t max_ahead_ms = e->plan->side[side].max_ahead_ms;
-
-    if (max_ahead_ms == PLAN_OFF || e->clock.ms >= INT64_MAX - max_ahead_ms)
-        return INT64_MAX;
-    return e->clock.ms + max_ahead_ms + 1;
-}
-
-/* Event time: plain rows that go in all at once, for time that goes on between them changes
- * nothing. Returns how many; 0: the next one has to be looked at alone, as while state is full,
- * which may end with any of them. */
-static size_t push_calm(struct engine *e, enum side side, struct batch *b, size_t from)
-{
-    struct record_parts parts[PLAIN_GROUP];
-    struct feed *feed = feed_of(e, side, b);
-    int64_t below, limit = too_far(e, side), highest = INT64_MIN;
-    struct operator_calm calm;
-    size_t n, taken;
-
-    if (e->begun[side] || e->any_full)
-        return 0;
-    calm = e->operator->calm(e->self);
-    below = watermark_calm(&e->watermark, feed, calm.until);
-    n = judge_plain_timed(&e->judge, side, b, from, PLAIN_GROUP, calm.from,
-                          below < limit ? below : limit, parts);
-    if (n == 0)
-        return 0;
-    e->operator->push(e->self, side, parts, n, e->books.side[side].received, &taken);
-    for (size_t i = 0; i < taken; i++)
-        highest = parts[i].time > highest ? parts[i].time : highest;
-    if (taken > 0) {
-        watermark_record(&e->watermark, feed, highest);
-        advance_by_watermark(e);
-        e->results_first = false;
-    }
-    e->books.side[side].received += taken;
-    return taken;
-}
-
-/* A row that had to wait has told its time already, and is still the next one. */
-static bool has_turn(const struct engine *e, enum side side)
-{
-    if (e->plan->match == MATCH_BATCH)
-        return side == SIDE_RIGHT || e->ended[SIDE_RIGHT];
-    if (!e->plan->replay || e->begun[side])
-        return true;
-    return !e->begun[side_other(side)] && watermark_has_turn(&e->watermark, side);
-}
-
-/* Kept to until they are all gone: what was refused is not taken a moment later. */
-static bool results_come_first(const struct engine *e)
-{
-    return e->results_first && e->operator->has_work(e->self);
-}
-
-/* The same, and whether they do from now on. */
-static bool must_wait(struct engine *e)
-{
-    if (e->operator->waits != NULL && e->operator->waits(e->self))
-        e->results_first = true;
-    return results_come_first(e);
-}
-
-/* What the next rows will touch is fetched before the first of them is judged. */
-static void fetch(struct engine *e, enum side side, struct batch *b, size_t from)
-{
-    uint32_t hashes[OPERATOR_FETCH];
-    size_t n;
-
-    if (e->operator->fetch == NULL || !e->judge.key_is_field[side] || from<b->hashed)
-        return;
-    n = judge_hash(&e->judge, side, b, from, OPERATOR_FETCH, hashes);
-    e->operator->fetch(e->self, side, hashes, n);
-}
-
-size_t engine_push(struct engine *e, enum side side, struct batch *b, size_t from,
-                   struct stream_time now)
-{
-    struct record_parts parts[PLAIN_GROUP];
-    bool plain = e->judge.plain[side] && !e->event;
-    bool calm = e->judge.plain_timed[side] && e->operator->calm != NULL;
-    size_t i = from;
-    bool fits = true;
-
-    assert(!e->ended[side]);
-    engine_advance(e, now);
-    while (i < b->count && fits && !must_wait(e) && has_turn(e, side)) {
-        enum level level = level_of(e, side, b->feed);
-        size_t n = 0;
-        fetch(e, side, b, i);
-        e->state_bytes_max = e->limit[level];
-        if (calm)
-            i += n = push_calm(e, side, b, i);
-        else if (plain && (n = judge_plain(&e->judge, side, b, i, PLAIN_GROUP, parts)) > 0)
-            fits = push_plain(e, side, parts, n, &i, level);
-        if (n == 0) {
-            fits = push_row(e, side, b, &b->rows[i], level);
-            e->begun[side] = !fits;
-            i += fits;
-            /* By its own time its feed may have come to be what time waits for. */
-            if (!fits && !e->results_first)
-                fits = level_of(e, side, b->feed) > level;
-        }
-    }
-    e->state_bytes_max = e->limit[LEVEL_LIMIT];
-    return i - from;
-}
-
-int64_t engine_push_fuel(const struct engine *e)
-{
-    return e->operator->push_fuel;
-}
-
-enum engine_hold engine_holds(const struct engine *e, enum side side, const struct feed *f)
-{
-    if (e->fullness[side][level_of(e, side, f)].full)
-        return ENGINE_FULL;
-    if (results_come_first(e))
-        return ENGINE_RESULTS;
-    return has_turn(e, side) ? ENGINE_TAKES : ENGINE_OTHER;
-}
+/* --- in: the rest is in engine_push.c --- */
 
 bool engine_awaits(const struct engine *e, enum side side, const struct feed *f)
 {
@@ -470,7 +247,7 @@ bool engine_is_stuck(const struct engine *e)
     if (engine_takes(e) || e->operator->has_work(e->self))
         return false;
     for (int s = 0; s < SIDES; s++)
-        if (!e->ended[s] && !e->fullness[s][level_of(e, (enum side)s, NULL)].full)
+        if (!e->ended[s] && !e->fullness[s][engine_level(e, (enum side)s, NULL)].full)
             return false;
     return e->event ? !e->watermark.drifting : e->operator->due(e->self).ms == INT64_MAX;
 }

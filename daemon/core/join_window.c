@@ -131,15 +131,15 @@ static unsigned bits_of_next(const struct join_window *j, const struct pane *las
     return whole ? window_bits_like(last) : j->bits;
 }
 
-/* Time mostly stays within the pane that is open last. */
 static struct pane *pane_of(struct join_window *j, int64_t t)
 {
     struct pane_list *l = &j->open.panes;
-    struct pane *p = l->count > 0 ? pane_list_at(l, l->count - 1) : NULL;
+    struct pane *p = pane_list_find(l, t);
     size_t count = l->count;
 
-    if (p != NULL && t >= p->start && t < p->end)
+    if (p != NULL)
         return p;
+    p = l->count > 0 ? pane_list_at(l, l->count - 1) : NULL;
     p = pane_list_open(l, j->context.plan, t, bits_of_next(j, p));
     if (l->count > count)
         account(j, (struct size){0}, size_of(p));
@@ -201,8 +201,7 @@ static __attribute__((noinline)) bool push_and_grow(struct join_window *j, struc
 static inline bool push_record(struct join_window *j, struct pane *p, enum side side,
                                const struct record_parts *parts, uint64_t number)
 {
-    return window_log_append_plain(&p->side[side], parts, number) ||
-           (parts->stride == 0 && window_log_append_here(&p->side[side], parts, number)) ||
+    return window_log_append_here(&p->side[side], parts, number) ||
            push_and_grow(j, p, side, parts, number);
 }
 
@@ -273,9 +272,10 @@ static enum push_stop push_lone(struct join_window *j, enum side side,
     return lone_push(&j->open.lone, side, parts, room_left(j)) ? PUSH_ALL : PUSH_FULL;
 }
 
-static enum push_stop push_one(struct join_window *j, enum side side,
-                               const struct record_parts *parts, uint64_t number)
+static enum push_stop push_one(void *self, enum side side, const struct record_parts *parts,
+                               uint64_t number)
 {
+    struct join_window *j = self;
     struct pane_windows windows = pane_windows_of(j->context.plan, parts->time);
 
     if (windows.count == 0)
@@ -285,56 +285,21 @@ static enum push_stop push_one(struct join_window *j, enum side side,
     return push_record(j, pane_of(j, parts->time), side, parts, number) ? PUSH_ALL : PUSH_FULL;
 }
 
-/* The ends of the partitions that records will go to. */
-static void fetch_tails(const struct window_log *l, const struct record_parts *parts, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        __builtin_prefetch(l->parts[log_part_of(parts[i].hash, l->bits)].tail);
-}
-
-/* How many of `parts` lie in this pane. In processing time all have one time. */
-static size_t count_within(const struct join_window *j, const struct pane *p,
-                           const struct record_parts *parts, size_t n)
-{
-    size_t i = 0;
-
-    if (j->early == 0 && n > 0 && parts[0].time >= p->start && parts[0].time < p->end)
-        return n;
-    while (i < n && parts[i].time >= p->start && parts[i].time < p->end)
-        i++;
-    return i;
-}
-
-/* Those of `parts` that lie in the pane open last, whose windows have all to come: most. */
-static size_t push_plain(struct join_window *j, enum side side, const struct record_parts *parts,
-                         size_t n, uint64_t number)
-{
-    const struct pane_list *l = &j->open.panes;
-    struct pane *p = l->count > 0 ? pane_list_at(l, l->count - 1) : NULL;
-
-    if (p == NULL || p->first_end <= fires_to(j, &j->open))
-        return 0;
-    n = count_within(j, p, parts, n);
-    fetch_tails(&p->side[side], parts, n);
-    for (size_t i = 0; i < n; i++)
-        if (!push_record(j, p, side, &parts[i], number + i))
-            return i;
-    return n;
-}
-
 static enum push_stop join_window_push(void *self, enum side side, const struct record_parts *parts,
                                        size_t n, uint64_t number, size_t *ret_taken)
 {
-    struct join_window *j = self;
-    enum push_stop stop = PUSH_ALL;
-    size_t i = push_plain(j, side, parts, n, number);
+    return operator_push_each(push_one, self, side, parts, n, number, ret_taken);
+}
 
-    while (i < n && (stop = push_one(j, side, &parts[i], number + i)) == PUSH_ALL) {
-        i++;
-        i += push_plain(j, side, parts + i, n - i, number + i);
-    }
-    *ret_taken = i;
-    return stop;
+/* A pane takes records while all its windows have to come. */
+static struct operator_open join_window_open(const void *self, enum side side, int64_t t)
+{
+    const struct join_window *j = self;
+    struct pane *p = pane_list_find(&j->open.panes, t);
+
+    if (p == NULL || p->first_end <= fires_to(j, &j->open))
+        return (struct operator_open){NULL};
+    return (struct operator_open){&p->side[side], p->start, p->end, p->first_end - j->early};
 }
 
 static void join_window_advance(void *self, struct stream_time now)
@@ -347,19 +312,6 @@ static void join_window_advance(void *self, struct stream_time now)
 
 /* A record is taken the same way as long as none of its windows has to fire: that is so from
  * the first pane on of which none has yet. */
-static struct operator_calm join_window_calm(const void *self)
-{
-    const struct join_window *j = self;
-    const struct pane_list *l = &j->open.panes;
-    size_t i = pane_list_begun(l, fires_to(j, &j->open));
-    const struct pane *p;
-
-    if (i == l->count)
-        return (struct operator_calm){INT64_MAX, INT64_MIN};
-    p = pane_list_at(l, i);
-    return (struct operator_calm){p->start, p->first_end - j->early};
-}
-
 static void join_window_flush(void *self)
 {
     struct join_window *j = self;
@@ -577,7 +529,7 @@ const struct operator operator_window = {
     .destroy = join_window_destroy,
     .push = join_window_push,
     .advance = join_window_advance,
-    .calm = join_window_calm,
+    .open = join_window_open,
     .flush = join_window_flush,
     .pull = join_window_pull,
     .has_work = join_window_has_work,

@@ -186,21 +186,24 @@ static enum verdict key_build(struct judge *j, enum side side, struct batch *b, 
     return VERDICT_HOLD;
 }
 
-static uint32_t hash_key(const struct judge *j, struct bytes key)
+static inline uint32_t hash_key(struct bytes key, uint64_t seed)
 {
-    return (uint32_t)(hash_bytes_inline(key.p, key.n, j->plan->hash_seed) >> 32);
+    return (uint32_t)(hash_bytes_inline(key.p, key.n, seed) >> 32);
 }
 
 size_t judge_hash(const struct judge *j, enum side side, struct batch *b, size_t from, size_t max,
                   uint32_t *ret_hashes)
 {
-    size_t to = b->count - from < max ? b->count : from + max, n = 0;
+    const size_t to = b->count - from < max ? b->count : from + max;
+    const size_t key_field = j->key_field[side];
+    const uint64_t seed = j->plan->hash_seed;
+    size_t n = 0;
 
     for (size_t i = from; i < to; i++) {
         const struct row *row = &b->rows[i];
-        const struct bytes *key = batch_row_fields(b, row) + j->key_field[side];
-        if (row->reject == REJECT_NONE && key->p != NULL)
-            ret_hashes[n++] = b->hashes[i] = hash_key(j, *key);
+        struct bytes key = batch_row_fields(b, row)[key_field];
+        if (row->reject == REJECT_NONE && key.p != NULL)
+            ret_hashes[n++] = b->hashes[i] = hash_key(key, seed);
     }
     b->hashed = to;
     return n;
@@ -212,7 +215,7 @@ static uint32_t hash_row(const struct judge *j, const struct batch *b, const str
 {
     size_t i = (size_t)(row - b->rows);
 
-    return i < b->hashed ? b->hashes[i] : hash_key(j, key);
+    return i < b->hashed ? b->hashes[i] : hash_key(key, j->plan->hash_seed);
 }
 
 enum verdict judge_row(struct judge *j, enum side side, struct batch *b, struct row *row,
@@ -271,26 +274,6 @@ size_t judge_plain(const struct judge *j, enum side side, const struct batch *b,
     for (; n < max && from + n < b->count; n++) {
         const struct row *row = &b->rows[from + n];
         if (!judge_plain_row(j, b, row, batch_row_fields(b, row) + j->key_field[side], &ret[n]))
-            break;
-    }
-    return n;
-}
-
-size_t judge_plain_timed(const struct judge *j, enum side side, const struct batch *b, size_t from,
-                         size_t max, int64_t time_from, int64_t time_below,
-                         struct record_parts *ret)
-{
-    const struct expr *e = j->plan->side[side].timestamp;
-    size_t n = 0;
-
-    for (; n < max && from + n < b->count; n++) {
-        const struct row *row = &b->rows[from + n];
-        const struct bytes *fields = batch_row_fields(b, row);
-        if (row->reject != REJECT_NONE || fields[e->field].p == NULL)
-            break;
-        ret[n].time = value_time_ms(e->type, fields[e->field]);
-        if (ret[n].time < time_from || ret[n].time >= time_below ||
-            !judge_plain_row(j, b, row, fields + j->key_field[side], &ret[n]))
             break;
     }
     return n;

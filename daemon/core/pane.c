@@ -104,18 +104,19 @@ size_t pane_list_before(const struct pane_list *l, int64_t start)
     return low;
 }
 
-size_t pane_list_begun(const struct pane_list *l, int64_t end)
+/* Mostly it is the last one. */
+struct pane *pane_list_find(const struct pane_list *l, int64_t t)
 {
-    size_t low = 0, high = l->count;
+    struct pane *p = l->count > 0 ? pane_list_at(l, l->count - 1) : NULL;
+    size_t i;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (pane_list_at(l, middle)->first_end <= end)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    if (p == NULL || t >= p->end)
+        return NULL;
+    if (t >= p->start)
+        return p;
+    i = pane_list_before(l, t + 1);
+    p = i > 0 ? pane_list_at(l, i - 1) : NULL;
+    return p != NULL && t < p->end ? p : NULL;
 }
 
 /* The first pane that has a window which ends after `after`. */

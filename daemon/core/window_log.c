@@ -62,23 +62,34 @@ static size_t next_capacity(const struct log_part *p)
     return p->count < p->capacity ? p->capacity : p->capacity == 0 ? 4 : 2 * (size_t)p->capacity;
 }
 
-static struct log_chunk *part_add_chunk(struct window_log *l, struct log_part *p,
-                                        struct slab_pool *pool, size_t stride, uint64_t number)
+/* Behind a large record there may be room, but no reference could name a place there:
+ * a chunk above SLAB_CHUNK_MAX is for that record alone. */
+static uint32_t room_in(size_t size, size_t stride)
+{
+    return (uint32_t)(size <= SLAB_CHUNK_MAX ? size - sizeof(struct log_chunk) : stride);
+}
+
+static void part_add_chunk(struct window_log *l, struct log_part *p, struct slab_pool *pool,
+                           size_t stride, uint64_t number)
 {
     size_t size = next_chunk_size(p, stride), capacity = next_capacity(p);
     struct log_chunk *c = slab_take(pool, size);
 
-    *c = (struct log_chunk){.first_number = number, .size = (uint32_t)size};
+    *c = (struct log_chunk){
+        .first_number = window_log_numbers(l, number) ? l->first_number : number,
+        .size = (uint32_t)size,
+    };
     if (capacity > p->capacity) {
         p->chunks = mem_realloc(p->chunks, capacity * sizeof(*p->chunks));
         l->bytes += (capacity - p->capacity) * sizeof(*p->chunks);
         p->capacity = (uint32_t)capacity;
     }
     p->chunks[p->count++] = p->tail = c;
+    p->used = 0;
+    p->room = room_in(size, stride);
     p->bytes += size;
     l->bytes += size;
     l->chunks++;
-    return c;
 }
 
 static bool part_can_grow(const struct log_part *p, size_t stride, uint64_t room)
@@ -87,24 +98,24 @@ static bool part_can_grow(const struct log_part *p, size_t stride, uint64_t room
     return p->count < LOG_CHUNKS_MAX && next_chunk_size(p, stride) + directory <= room;
 }
 
-/* Only into a chunk that takes it. */
-static void chunk_append(struct window_log *l, struct log_chunk *c,
-                         const struct record_parts *parts, const struct record_shape *shape,
-                         uint64_t number)
+/* Only where there is room. */
+static void part_append(struct window_log *l, struct log_part *p, const struct record_parts *parts,
+                        const struct record_shape *shape, uint64_t number)
 {
-    record_write(parts, shape, (uint32_t)(number - c->first_number), log_chunk_record(c, c->used));
-    log_chunk_advance(l, c, shape->stride);
+    record_write(parts, shape, (uint32_t)(number - p->tail->first_number), log_part_end(p));
+    log_part_advance(p, shape->stride);
+    l->undecided++;
 }
 
 bool window_log_append_here(struct window_log *l, const struct record_parts *parts, uint64_t number)
 {
-    struct log_chunk *c = l->parts[log_part_of(parts->hash, l->bits)].tail;
+    struct log_part *p = &l->parts[log_part_of(parts->hash, l->bits)];
     struct record_shape shape;
 
     record_shape(parts, &shape);
-    if (!log_chunk_takes(c, shape.stride, number))
+    if (!log_part_takes(p, shape.stride, number))
         return false;
-    chunk_append(l, c, parts, &shape, number);
+    part_append(l, p, parts, &shape, number);
     return true;
 }
 
@@ -112,16 +123,17 @@ bool window_log_append(struct window_log *l, struct slab_pool *pool,
                        const struct record_parts *parts, uint64_t number, uint64_t room)
 {
     struct log_part *p = &l->parts[log_part_of(parts->hash, l->bits)];
-    struct log_chunk *c = p->tail;
     struct record_shape shape;
 
     record_shape(parts, &shape);
-    if (!log_chunk_takes(c, shape.stride, number)) {
+    if (!log_part_takes(p, shape.stride, number)) {
         if (!part_can_grow(p, shape.stride, room))
             return false;
-        c = part_add_chunk(l, p, pool, shape.stride, number);
+        if (l->chunks == 0)
+            l->first_number = number;
+        part_add_chunk(l, p, pool, shape.stride, number);
     }
-    chunk_append(l, c, parts, &shape, number);
+    part_append(l, p, parts, &shape, number);
     return true;
 }
 
@@ -129,16 +141,13 @@ static void copy_record(struct window_log *to, struct slab_pool *pool, const str
                         uint64_t number)
 {
     struct log_part *p = &to->parts[log_part_of(r->hash, to->bits)];
-    struct log_chunk *c = p->tail;
-    size_t stride = record_stride(r);
-    struct record *copy;
+    uint32_t stride = (uint32_t)record_stride(r);
 
-    if (!log_chunk_takes(c, stride, number))
-        c = part_add_chunk(to, p, pool, stride, number);
-    copy = log_chunk_record(c, c->used);
-    memcpy(copy, r, stride);
-    copy->number = (uint32_t)(number - c->first_number);
-    c->used += (uint32_t)stride;
+    if (!log_part_takes(p, stride, number))
+        part_add_chunk(to, p, pool, stride, number);
+    memcpy(log_part_end(p), r, stride);
+    log_part_end(p)->number = (uint32_t)(number - p->tail->first_number);
+    log_part_advance(p, stride);
 }
 
 void window_log_split(struct window_log *l, struct slab_pool *pool, unsigned bits)
@@ -148,6 +157,7 @@ void window_log_split(struct window_log *l, struct slab_pool *pool, unsigned bit
     assert(bits > l->bits);
     window_log_init(&wider, bits);
     wider.undecided = l->undecided;
+    wider.first_number = l->first_number;
     for (uint32_t i = 0; i < 1u << l->bits; i++) {
         for (uint32_t j = 0; j < l->parts[i].count; j++) {
             const struct log_chunk *c = l->parts[i].chunks[j];
@@ -178,6 +188,7 @@ bool window_log_drop_some(struct window_log *l, struct slab_pool *pool, int64_t 
                 return false;
             p->count--;
             p->tail = p->chunks[p->count - 1];
+            p->room = 0; /* it takes no more */
             l->chunks--;
             p->bytes -= c->size;
             l->bytes -= c->size;

@@ -48,7 +48,7 @@ struct row {
     struct bytes line; /* as received, without its line end; the first KiB of an over-long one */
     size_t consumed;   /* bytes of input up to the end of this row, from where the batch began */
     uint32_t fields;   /* where its fields start in batch.fields; none when rejected */
-    bool verbatim;     /* the line can be stored as it is: see core/record.h */
+    bool verbatim;     /* the line can be stored as it is: see core/record.h; not if rejected */
     uint8_t reject;    /* enum reject; the engine too may set it */
     bool late;         /* set by the engine: its fate is late */
     int32_t detail;    /* rejected or late: where batch.details has the sentence, -1: none */

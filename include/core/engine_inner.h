@@ -47,4 +47,13 @@ struct engine {
     struct lag lag;                   /* of pairs, and of what windows parted */
 };
 
+/* How much state may grow for a record of this feed; NULL: of the side's own. */
+enum level engine_level(const struct engine *e, enum side side, const struct feed *f);
+
+/* A push was refused for want of room. */
+void engine_note_full(struct engine *e, enum side side, enum level level);
+
+/* Time has come to what the watermark says. */
+void engine_advance_by_watermark(struct engine *e);
+
 #endif

@@ -58,10 +58,4 @@ enum verdict judge_row(struct judge *j, enum side side, struct batch *b, struct 
 size_t judge_plain(const struct judge *j, enum side side, const struct batch *b, size_t from,
                    size_t max, struct record_parts *ret);
 
-/* The same in event time, of rows whose times lie in [time_from, time_below), with their times;
- * plain_timed[side] only. */
-size_t judge_plain_timed(const struct judge *j, enum side side, const struct batch *b, size_t from,
-                         size_t max, int64_t time_from, int64_t time_below,
-                         struct record_parts *ret);
-
 #endif

@@ -23,6 +23,7 @@
 
 struct firing;
 struct firing_news;
+struct window_log;
 
 /* So many are fetched at a time, at most: not so many that what was fetched would not stay in
  * the first caches. */
@@ -45,10 +46,11 @@ enum push_stop {
     PUSH_LATE,       /* the next one is late altogether: it is the caller's to count */
 };
 
-/* When the time that is reached makes no difference to records: see calm(). */
-struct operator_calm {
-    int64_t from;  /* a record's own time, at least; INT64_MAX: it always makes one */
-    int64_t until; /* while less than this is reached */
+/* Where plain records may go: see open(). */
+struct operator_open {
+    struct window_log *log; /* NULL: nowhere */
+    int64_t from, below;    /* it takes records of times in [from, below) ... */
+    int64_t until;          /* ... while less than this is reached */
 };
 
 struct operator
@@ -72,15 +74,15 @@ struct operator
      * window) pairs that are late, in the books, of those that it took or called late. */
     enum push_stop (*push)(void *self, enum side side, const struct record_parts *parts, size_t n,
                            uint64_t number, size_t *ret_taken);
+    /* Where pushing a record of time `t` would do nothing but append it, if there is room: so it
+     * may be appended without (core/plain), and time told afterwards. NULL: this is not known,
+     * nor may it be where there is waits(). */
+    struct operator_open (*open)(const void *self, enum side side, int64_t t);
+
     /* Time (the clock, or the join's watermark) has come to `now`; STREAM_TIME_MAX:
      * nothing will follow. Told of every step, before the record that made it, but for
-     * records that it is all the same to by calm(). */
+     * records that were appended by open(). */
     void (*advance)(void *self, struct stream_time now);
-
-    /* Event time: which records are taken, or found not to fit, in the same way however far
-     * time has come within bounds? They may be pushed together, and time told afterwards.
-     * NULL: this is not known, nor may it be where there is waits(). */
-    struct operator_calm (*calm)(const void *self);
 
     /* All that is held now is due, whatever the time. */
     void (*flush)(void *self);

@@ -68,8 +68,8 @@ static inline struct pane *pane_list_at(const struct pane_list *l, size_t i)
 /* How many panes start before `start`. */
 size_t pane_list_before(const struct pane_list *l, int64_t start);
 
-/* How many panes have a window that ends by `end`. */
-size_t pane_list_begun(const struct pane_list *l, int64_t end);
+/* The pane that holds `t`; NULL: there is none. */
+struct pane *pane_list_find(const struct pane_list *l, int64_t t);
 
 /* The lowest end, above `after`, of a window that a pane lies in; PANE_NO_WINDOW. */
 int64_t pane_list_next_end(const struct pane_list *l, const struct plan *plan, int64_t after);

@@ -211,8 +211,8 @@ static inline uint32_t record_plain_stride(const struct record_parts *p)
 {
     size_t offset = (size_t)((uintptr_t)p->key.p - (uintptr_t)p->body.p);
 
-    if (offset > UINT8_MAX || p->key.n > UINT8_MAX || p->body.n > RECORD_SIZE_MASK ||
-        offset + p->key.n > p->body.n || p->key.n == 0)
+    if (p->body.n > RECORD_SIZE_MASK || p->key.n - 1 >= p->body.n || /* none, or longer */
+        offset > p->body.n - p->key.n)
         return 0;
     return (uint32_t)((sizeof(struct record) + record_time_size(p->flags) + p->body.n +
                        RECORD_ALIGN - 1) &

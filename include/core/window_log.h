@@ -35,9 +35,12 @@ struct log_chunk {
     uint32_t used;         /* bytes of records */
 };
 
+/* What an append asks of the last chunk lies here: headers of chunks, which all start at
+ * multiples of their size, would push each other out of the caches. */
 struct log_part {
+    struct log_chunk *tail;    /* the last chunk, or NULL */
+    uint32_t used, room;       /* its bytes of records: as its header says, and at most */
     struct log_chunk **chunks; /* owned, and so are the chunks */
-    struct log_chunk *tail;    /* the last of them, or NULL */
     uint32_t count, capacity;
     uint64_t bytes; /* of chunks */
 };
@@ -45,9 +48,10 @@ struct log_part {
 struct window_log {
     struct log_part *parts; /* owned; 1 << bits */
     unsigned bits;
-    uint32_t chunks;    /* in all partitions */
-    uint64_t bytes;     /* all that is allocated: counts as state */
-    uint64_t undecided; /* records held */
+    uint32_t chunks;       /* in all partitions */
+    uint64_t bytes;        /* all that is allocated: counts as state */
+    uint64_t undecided;    /* records held */
+    uint64_t first_number; /* of the first record: see window_log_numbers() */
 };
 
 void window_log_init(struct window_log *l, unsigned bits);
@@ -63,33 +67,47 @@ static inline struct record *log_chunk_record(const struct log_chunk *c, uint32_
     return (struct record *)((char *)(c + 1) + offset);
 }
 
-/* Behind a large record there may be room, but no reference could name a place there:
- * a chunk above SLAB_CHUNK_MAX is for that record alone. */
-static inline bool log_chunk_takes(const struct log_chunk *c, uint32_t stride, uint64_t number)
+/* Do all chunks count from the log's first record on? So they do as long as 32 bits are enough
+ * for that; what comes later is counted from each chunk's own first record. */
+static inline bool window_log_numbers(const struct window_log *l, uint64_t number)
 {
-    return c != NULL && c->used + stride <= c->size - sizeof(*c) && c->size <= SLAB_CHUNK_MAX &&
-           number - c->first_number <= UINT32_MAX;
+    return number - l->first_number <= UINT32_MAX;
 }
 
-/* Where this partition's next record will go: it is there by then. */
-static inline void log_chunk_advance(struct window_log *l, struct log_chunk *c, uint32_t stride)
+/* Has the last chunk room, and a number, for one more? */
+static inline bool log_part_takes(const struct log_part *p, uint32_t stride, uint64_t number)
 {
-    c->used += stride;
-    l->undecided++;
-    __builtin_prefetch((char *)log_chunk_record(c, c->used) + LOG_CACHE_LINE, 1);
+    return p->used + stride <= p->room && number - p->tail->first_number <= UINT32_MAX;
 }
 
-/* What most appends are: a plain record's copy into the chunk at hand, nothing else. False:
- * it is another one, or takes a new chunk. */
-static inline bool window_log_append_plain(struct window_log *l, const struct record_parts *parts,
-                                           uint64_t number)
+static inline struct record *log_part_end(const struct log_part *p)
 {
-    struct log_chunk *c = l->parts[log_part_of(parts->hash, l->bits)].tail;
+    return log_chunk_record(p->tail, p->used);
+}
 
-    if (parts->stride == 0 || !log_chunk_takes(c, parts->stride, number))
+/* The record that was written at the end is there; where the next one will go is by then. */
+static inline void log_part_advance(struct log_part *p, uint32_t stride)
+{
+    struct log_chunk *c = p->tail;
+    uint32_t used = p->used + stride;
+
+    p->used = c->used = used;
+    __builtin_prefetch((char *)log_chunk_record(c, used) + LOG_CACHE_LINE, 1);
+}
+
+/* What most appends are: a plain record's copy into the chunk at hand, nothing else. What holds
+ * for many is the caller's: that the log numbers it, and to count the undecided. False: it takes
+ * a new chunk. */
+static inline __attribute__((always_inline)) bool
+window_log_append_plain(const struct window_log *l, const struct record_parts *parts,
+                        uint32_t number_in_log)
+{
+    struct log_part *p = &l->parts[log_part_of(parts->hash, l->bits)];
+
+    if (p->used + parts->stride > p->room)
         return false;
-    record_write_plain(parts, (uint32_t)(number - c->first_number), log_chunk_record(c, c->used));
-    log_chunk_advance(l, c, parts->stride);
+    record_write_plain(parts, number_in_log, log_part_end(p));
+    log_part_advance(p, parts->stride);
     return true;
 }
 

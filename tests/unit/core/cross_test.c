@@ -60,7 +60,7 @@ static void put(struct cross_fixture *f, enum side side, const char *line)
     uint32_t size = before == NULL ? 0 : before->size;
 
     if (before != NULL)
-        before->size = sizeof(*before) + before->used; /* as if it were full */
+        p->room = p->used; /* as if it were full */
     assert_true(window_log_append(&f->logs[side], f->pool, &parts, f->books.side[side].received++,
                                   ANY_ROOM));
     if (before != NULL)

@@ -84,6 +84,16 @@ static void assert_next_end(const struct pane_list *l, const struct plan *p, int
     assert_int_equal(pane_list_next_end(l, p, after), expected);
 }
 
+static void assert_found(const struct pane_list *l, int64_t t)
+{
+    const struct pane *expected = NULL;
+
+    for (size_t i = 0; i < l->count; i++)
+        if (pane_list_at(l, i)->start <= t && t < pane_list_at(l, i)->end)
+            expected = pane_list_at(l, i);
+    assert_ptr_equal(pane_list_find(l, t), expected);
+}
+
 static void panes_lie_by_time_however_they_come_and_go(void **state)
 {
     (void)state;
@@ -104,6 +114,7 @@ static void panes_lie_by_time_however_they_come_and_go(void **state)
                 assert_int_equal(pane_list_before(&l, b->start), k);
                 assert_int_equal(pane_list_before(&l, b->start + 1), k + 1);
             }
+            assert_found(&l, t);
             if (n % 16 == 0)
                 assert_next_end(&l, p, (int64_t)dice(&seed, 400) - 200);
         }
@@ -123,6 +134,7 @@ static void no_pane_no_window(void **state)
     assert_int_equal(pane_list_next_end(&l, p, INT64_MIN), PANE_NO_WINDOW);
     assert_int_equal(pane_list_next_end(&l, p, INT64_MAX), PANE_NO_WINDOW);
     assert_int_equal(pane_list_before(&l, 0), 0);
+    assert_null(pane_list_find(&l, 0));
     plan_free(p);
 }
 

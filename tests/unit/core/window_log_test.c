@@ -116,7 +116,7 @@ static void small_records_follow_large_ones(void **state)
 
 /* --- numbers --- */
 
-static void numbers_are_counted_from_the_chunk(void **state)
+static void numbers_are_counted_from_the_first_record(void **state)
 {
     static const struct {
         const char *name;
@@ -385,7 +385,7 @@ int main(void)
         cmocka_unit_test(a_chunk_takes_records_up_to_its_last_byte),
         cmocka_unit_test(a_record_may_be_larger_than_any_chunk_of_the_pool),
         cmocka_unit_test(small_records_follow_large_ones),
-        cmocka_unit_test(numbers_are_counted_from_the_chunk),
+        cmocka_unit_test(numbers_are_counted_from_the_first_record),
         cmocka_unit_test(what_does_not_fit_into_the_room_changes_nothing),
         cmocka_unit_test(free_space_in_a_chunk_needs_no_room),
         cmocka_unit_test(a_partition_of_as_many_chunks_as_can_be_referred_to_is_full),
