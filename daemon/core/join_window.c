@@ -298,7 +298,7 @@ static struct operator_open join_window_open(const void *self, enum side side, i
     struct pane *p = pane_list_find(&j->open.panes, t);
 
     if (p == NULL || p->first_end <= fires_to(j, &j->open))
-        return (struct operator_open){NULL};
+        return (struct operator_open){.log = NULL};
     return (struct operator_open){&p->side[side], p->start, p->end, p->first_end - j->early};
 }
 
