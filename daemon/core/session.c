@@ -45,6 +45,12 @@ static uint64_t priority(const struct session_pool *p, uint32_t session)
     return hash_number(session_at(p, session)->opened ^ p->seed);
 }
 
+/* No more than `gap` from one to the other, however far apart times can be. */
+static bool near(int64_t earlier, int64_t later, int64_t gap)
+{
+    return earlier >= later || (uint64_t)later - (uint64_t)earlier <= (uint64_t)gap;
+}
+
 size_t session_tree_find(const struct session_pool *p, uint32_t root, int64_t t, int64_t gap,
                          uint32_t ret[2])
 {
@@ -61,9 +67,9 @@ size_t session_tree_find(const struct session_pool *p, uint32_t root, int64_t t,
             root = s->before;
         }
     }
-    if (earlier != SESSION_NONE && t - session_at(p, earlier)->last <= gap)
+    if (earlier != SESSION_NONE && near(session_at(p, earlier)->last, t, gap))
         ret[n++] = earlier;
-    if (later != SESSION_NONE && session_at(p, later)->first - t <= gap)
+    if (later != SESSION_NONE && near(t, session_at(p, later)->first, gap))
         ret[n++] = later;
     return n;
 }
