@@ -104,12 +104,11 @@ static uint32_t seen_by(const struct join_as_of *j, uint32_t left)
 /* The record whose time comes next; of one time, right before left. NULL: there is none. */
 static const struct due *first_to_come(const struct join_as_of *j, enum side *ret_side)
 {
-    const struct due *left = expiry_first(&j->waiting[SIDE_LEFT]);
     const struct due *right = expiry_first(&j->waiting[SIDE_RIGHT]);
-    bool is_left = right == NULL || (left != NULL && left->instant < right->instant);
+    const struct due *first = expiry_earlier(right, expiry_first(&j->waiting[SIDE_LEFT]));
 
-    *ret_side = is_left ? SIDE_LEFT : SIDE_RIGHT;
-    return is_left ? left : right;
+    *ret_side = first == right ? SIDE_RIGHT : SIDE_LEFT;
+    return first;
 }
 
 static bool has_waiting_left(const struct join_as_of *j)

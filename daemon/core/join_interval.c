@@ -91,10 +91,7 @@ static size_t tell(struct join_interval *j, enum result_kind kind, const struct 
                    const struct record *r, struct result *ret)
 {
     pairing_result(ret, kind, l, r, RESULT_NO_WINDOW, RESULT_NO_WINDOW);
-    if (l != NULL)
-        ret->time[SIDE_LEFT] = time_of(j, l);
-    if (r != NULL)
-        ret->time[SIDE_RIGHT] = time_of(j, r);
+    pairing_times(ret, j->base);
     j->spent.lent = true;
     return 1;
 }
@@ -120,11 +117,10 @@ static size_t tell_unmatched(struct join_interval *j, enum side side, struct rec
 static const struct due *first_to_leave(const struct join_interval *j, enum side *ret_side)
 {
     const struct due *left = expiry_first(&j->side[SIDE_LEFT].expiry);
-    const struct due *right = expiry_first(&j->side[SIDE_RIGHT].expiry);
-    bool is_right = left == NULL || (right != NULL && right->instant < left->instant);
+    const struct due *first = expiry_earlier(left, expiry_first(&j->side[SIDE_RIGHT].expiry));
 
-    *ret_side = is_right ? SIDE_RIGHT : SIDE_LEFT;
-    return is_right ? right : left;
+    *ret_side = first == left ? SIDE_LEFT : SIDE_RIGHT;
+    return first;
 }
 
 static bool anything_due(const struct join_interval *j)
@@ -367,7 +363,7 @@ static bool store(struct join_interval *j, const struct arrival *a, uint32_t *re
     struct record_parts parts = *a->parts;
 
     if (fits_near(j, parts.time))
-        parts.flags = (uint16_t)((parts.flags & ~RECORD_TIMED) | RECORD_TIME32);
+        parts.flags = record_flags_near(parts.flags);
     if (waiting > room || entry > room - waiting ||
         !arena_add(&j->chains.side[a->side], pool, &parts, a->number, room - waiting - entry,
                    ret_ref))

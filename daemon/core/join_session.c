@@ -195,7 +195,7 @@ static bool store(struct join_session *j, enum side side, const struct record_pa
     struct record_parts own = *parts;
 
     if (near)
-        own.flags = (uint16_t)((own.flags & ~RECORD_TIMED) | RECORD_TIME32);
+        own.flags = record_flags_near(own.flags);
     if ((at->taker_count == 0 && !session_fits(j, at, room, &need)) ||
         !arena_add(&j->records[side], j->context.pool, &own, number, room - need, ret_ref))
         return false;

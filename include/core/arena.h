@@ -81,11 +81,6 @@ static FETCH_INLINE void arena_fetch(const struct arena *a, uint32_t ref)
     __builtin_prefetch(r + ARENA_FETCH);
 }
 
-static inline uint64_t arena_number(const struct arena *a, uint32_t ref)
-{
-    return reference_number(arena_chunks(a), ref);
-}
-
 /* The `prefix` bytes of a record; at a multiple of RECORD_ALIGN. */
 static inline void *arena_prefix(const struct arena *a, uint32_t ref)
 {

@@ -110,10 +110,7 @@ static inline void cross_tell(const struct cross *c, enum result_kind kind, cons
                               const struct record *r, struct result *ret)
 {
     pairing_result(ret, kind, l, r, c->window_start, c->window_end);
-    if (l != NULL)
-        ret->time[SIDE_LEFT] = record_time_near(l, c->time_base);
-    if (r != NULL)
-        ret->time[SIDE_RIGHT] = record_time_near(r, c->time_base);
+    pairing_times(ret, c->time_base);
 }
 
 /* As engine_pull(): until it is over, one unit of fuel for each pair or record looked at.

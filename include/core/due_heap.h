@@ -42,12 +42,6 @@ static inline bool due_before(const struct due *a, const struct due *b)
     return a->instant != b->instant ? a->instant < b->instant : (int32_t)(a->tie - b->tie) < 0;
 }
 
-/* Is there one of this instant or before? */
-static inline bool due_heap_is_due(const struct due_heap *h, int64_t by)
-{
-    return h->count > 0 && ((const struct due *)h->pages.at[0])->instant <= by;
-}
-
 /* All that is allocated: counts as state. */
 static inline uint64_t due_heap_bytes(const struct due_heap *h)
 {

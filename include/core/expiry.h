@@ -89,6 +89,13 @@ static inline const struct due *expiry_first(const struct expiry *e)
     return expiry_is_empty(e) ? NULL : &e->head;
 }
 
+/* The one that leaves first, of two sides' first; `a`, if they leave at one instant. NULL: neither
+ * is there. */
+static inline const struct due *expiry_earlier(const struct due *a, const struct due *b)
+{
+    return a == NULL || (b != NULL && b->instant < a->instant) ? b : a;
+}
+
 /* Those that leave first of the queue, up to `max`; not all that there are. Returns how many:
  * they leave in this order, whatever is added meanwhile, but others between them. */
 size_t expiry_ahead(const struct expiry *e, uint32_t *ret_refs, size_t max);

@@ -73,6 +73,14 @@ static inline void pairing_result(struct result *ret, enum result_kind kind, con
     ret->window_end = window_end;
 }
 
+/* The times of a result's records, which their store knows from `base` on: record_time_near(). */
+static inline void pairing_times(struct result *ret, int64_t base)
+{
+    for (int s = 0; s < SIDES; s++)
+        if (ret->record[s] != NULL)
+            ret->time[s] = record_time_near(ret->record[s], base);
+}
+
 /* The kind of row that a record of `side` without a match gives, where plan_pads(). */
 static inline enum result_kind pairing_padded_kind(const struct plan *plan, enum side side)
 {

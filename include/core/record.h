@@ -176,6 +176,12 @@ struct record_parts {
     int64_t time;     /* in milliseconds; stored as the flags say */
 };
 
+/* Of one whose store knows to within 2^32 ms when it was. */
+static inline uint16_t record_flags_near(uint16_t flags)
+{
+    return (uint16_t)((flags & ~RECORD_TIMED) | RECORD_TIME32);
+}
+
 /* How a record will lie in its store. */
 struct record_shape {
     struct record_wide sizes;

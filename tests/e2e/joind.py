@@ -553,6 +553,15 @@ class Joind:
         self.signal(signal.SIGTERM)
         return self.wait_exit(seconds, expect)
 
+    def stop_at_once(self, seconds=2):
+        """TERM, and again before that stop is over: it ends soon, with status 1."""
+        self.signal(signal.SIGTERM)
+        self.wait_log("stopping")
+        started = time.monotonic()
+        self.signal(signal.SIGTERM)
+        self.wait_exit(expect=1)
+        assert time.monotonic() - started < seconds * PATIENCE
+
     def clean_up(self):
         """Ends it however it stands; tells of a death that no test asked for."""
         if self.process is None:

@@ -127,12 +127,7 @@ def test_a_second_signal_is_heard_while_a_writer_does_not_end(start, kind, mode)
     daemon, given = start(kind, mode)
     given.write(row(1))
     daemon.wait_books("left", received=1)
-    daemon.signal(signal.SIGTERM)
-    daemon.wait_log("stopping")
-    daemon.signal(signal.SIGTERM)
-    started = time.monotonic()
-    daemon.wait_exit(expect=1)
-    assert time.monotonic() - started < 2 * PATIENCE
+    daemon.stop_at_once()
 
 
 def test_a_socket_s_other_way_is_left_alone_at_a_stop(start):

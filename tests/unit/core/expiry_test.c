@@ -94,7 +94,7 @@ static void assert_first(const struct expiry_fixture *f, const struct waiting *w
 
     assert_non_null(first);
     assert_int_equal(first->instant, w->instant);
-    assert_int_equal(arena_number(&f->arena, first->ref), w->number);
+    assert_int_equal(reference_number(arena_chunks(&f->arena), first->ref), w->number);
     assert_int_equal(first->ref, w->ref);
     assert_false(expiry_is_due(&f->expiry, w->instant - 1));
     assert_true(expiry_is_due(&f->expiry, w->instant));

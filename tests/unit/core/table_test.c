@@ -213,7 +213,7 @@ static void order_of_arrival_is_kept_over_chunks_and_large_rows(void **state)
     }
     for (uint32_t ref = f->table.first; ref != REFERENCE_NONE;
          ref = table_following(&f->table, ref))
-        assert_int_equal(arena_number(&f->table.rows, ref), number++);
+        assert_int_equal(reference_number(arena_chunks(&f->table.rows), ref), number++);
     assert_int_equal(number, 3000);
     close_table(f);
 }
