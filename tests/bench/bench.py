@@ -87,6 +87,7 @@ def measure(rig, size):
     say(f"{size} B: {options.pairs} pairs in bursts")
     contenders = one_and_two(rig, CONFIG.format(window="1s"))
     bursts = in_turn(rig, rig.run_bursts, options.pairs, short, contenders=contenders)
+    stages = rig.inside(short)
     say(f"{size} B: some pairs in one window")
     stream = in_turn(rig, rig.run_stream, min(options.pairs, COLD_PAIRS), large,
                      contenders=ONE_THREAD)
@@ -101,6 +102,7 @@ def measure(rig, size):
     rows = [
         *figures.cpu_figures("P1", f"{size} B, {options.keys} keys a window", bursts,
                              figures.CPU_MARKS[size]),
+        *figures.stage_figures(bursts, stages),
         *figures.cpu_figures("", f"{size} B, {options.hold_keys} keys at once, cold", stream),
         *figures.held_figures(name, hold, large, figures.MEMORY_MARKS[size],
                               figures.TURN_MARKS["1M"]),
@@ -132,7 +134,9 @@ def measure_wall(rig, shape, data, match):
     say(f"{shape.line_bytes} B: {rig.options.pairs} pairs in wall time")
     samples = in_turn(rig, rig.run_warm, rig.options.pairs, data, match.config,
                       contenders=one_and_two(rig, match.config))
-    return figures.wall_figures(shape.line_bytes, shape.title, samples), samples
+    stages = rig.inside(data, event=True)
+    return [*figures.wall_figures(shape.line_bytes, shape.title, samples),
+            *figures.stage_figures(samples, stages)], samples
 
 
 def measure_shapes(rig):

@@ -75,6 +75,14 @@ def cpu_figures(name, what, samples, marks=(None, None)):
     ]
 
 
+def stage_figures(samples, stages):
+    """`stages` are in memory; what is left of joind's CPU is that of the kernel and the loop."""
+    inside = {name: ns for name, ns in stages.items() if name != "copy"}  # that is the kernel's
+    inside["the rest: kernel, loop"] = cpu_a_line(samples["joind"]) - sum(inside.values())
+    return [Figure("", f"  joind, of it: {name}", ns, "ns", digits=1)
+            for name, ns in inside.items()]
+
+
 def wall_ratio(one, other):
     """The two runs of a pair met the same load, if any: their ratios are what is compared."""
     return statistics.median(p.wall_ns / j.wall_ns for p, j in zip(one, other))
