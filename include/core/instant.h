@@ -11,7 +11,6 @@
 #ifndef CORE_INSTANT_H
 #define CORE_INSTANT_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct stream_time {
@@ -25,10 +24,5 @@ struct mono_time {
 /* Before all and after all that a record can show; TIME_MAX is also "ended". */
 #define STREAM_TIME_MIN ((struct stream_time){INT64_MIN})
 #define STREAM_TIME_MAX ((struct stream_time){INT64_MAX})
-
-static inline bool stream_time_reached(struct stream_time now, struct stream_time due)
-{
-    return now.ms >= due.ms;
-}
 
 #endif
