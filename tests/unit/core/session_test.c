@@ -33,7 +33,7 @@ static void close_pool(struct pool_fixture *f)
 static void assert_bytes(const struct pool_fixture *f)
 {
     assert_int_equal(session_pool_bytes(&f->pool),
-                     slab_used(f->slab) + slots_bytes(&f->pool.table.pieces));
+                     slab_used(f->slab) + slots_bytes(&f->pool.table.entries.slots));
 }
 
 static void sessions_stay_where_they_are_and_their_memory_is_told_before(void **state)
@@ -92,14 +92,14 @@ static void places_of_pieces_that_went_are_used_again(void **state)
     kept = session_open(&f->pool, 7, 7);
     for (uint32_t i = 0; i < COUNT; i++)
         sessions[i] = session_open(&f->pool, 0, 0);
-    capacity = f->pool.table.pieces.capacity;
+    capacity = f->pool.table.entries.slots.capacity;
     for (int round = 0; round < 20; round++) {
         for (uint32_t i = 0; i < COUNT; i++)
             session_close(&f->pool, sessions[i]);
         for (uint32_t i = 0; i < COUNT; i++)
             sessions[i] = session_open(&f->pool, 0, 0);
     }
-    assert_int_equal(f->pool.table.pieces.capacity, capacity);
+    assert_int_equal(f->pool.table.entries.slots.capacity, capacity);
     assert_int_equal(session_at(&f->pool, kept)->entry.hash, 7);
     close_pool(f);
 }
