@@ -9,8 +9,6 @@
 #define TAKE_FUEL 50
 /* So many sessions are looked at in a step of time, at most. */
 #define STEP_MAX 64
-/* Half of the times that 32 bits can tell apart. */
-#define HALF_MS (INT64_C(1) << 31)
 
 /* --- keys --- */
 
@@ -166,32 +164,11 @@ static bool session_fits(const struct join_session *j, const struct place *at, u
     return true;
 }
 
-/* Of a time at or after the base: 0, 1, or more, where 32 bits are not enough. */
-static uint64_t half_of(const struct join_session *j, int64_t t)
-{
-    return ((uint64_t)t - (uint64_t)j->base) / HALF_MS;
-}
-
-/* Are 32 bits enough for a time? They are for most. */
-static bool fits_near(struct join_session *j, int64_t t)
-{
-    if (j->near[0] + j->near[1] == 0)
-        j->base = t < INT64_MIN + HALF_MS ? INT64_MIN : t - HALF_MS;
-    if (t < j->base)
-        return false;
-    if (j->near[0] == 0 && half_of(j, t) > 1) {
-        j->base += HALF_MS;
-        j->near[0] = j->near[1];
-        j->near[1] = 0;
-    }
-    return half_of(j, t) <= 1;
-}
-
 static bool store(struct join_session *j, enum side side, const struct record_parts *parts,
                   uint64_t number, const struct place *at, uint32_t *ret_ref)
 {
     uint64_t room = room_left(j), need = 0;
-    bool near = fits_near(j, parts->time);
+    bool near = near_times_fit(&j->times, parts->time);
     struct record_parts own = *parts;
 
     if (near)
@@ -200,7 +177,7 @@ static bool store(struct join_session *j, enum side side, const struct record_pa
         !arena_add(&j->records[side], j->context.pool, &own, number, room - need, ret_ref))
         return false;
     if (near)
-        j->near[half_of(j, own.time)]++;
+        near_times_add(&j->times, own.time);
     return true;
 }
 
@@ -365,7 +342,7 @@ static void give_records(struct join_session *j, struct session *s, enum side si
         const struct record *r = arena_record(&j->records[side], ref);
         s->run[side].head = r->hash;
         if (record_has(r, RECORD_TIME32))
-            j->near[half_of(j, record_time_near(r, j->base))]--;
+            near_times_drop(&j->times, record_time_near(r, j->times.base));
         arena_free(&j->records[side], j->context.pool, ref);
         --*fuel;
     }
@@ -466,7 +443,7 @@ static size_t cross_some(struct join_session *j, struct result *ret, size_t max,
 {
     size_t n;
 
-    j->cross.time_base = j->base;
+    j->cross.time_base = j->times.base;
     n = cross_pull(&j->cross, ret, max, fuel);
     if (cross_is_over(&j->cross)) {
         session_at(&j->pool, j->walked)->next = j->spent;

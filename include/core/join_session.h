@@ -20,6 +20,7 @@
 #include "core/arena.h"
 #include "core/cross.h"
 #include "core/instant.h"
+#include "core/near_times.h"
 #include "core/operator.h"
 #include "core/session.h"
 #include "core/session_order.h"
@@ -39,11 +40,7 @@ struct join_session {
     struct stream_time reached;
     int64_t hold_ms; /* from a session's last record until it is due */
     struct arena records[SIDES];
-
-    /* Records whose times are kept as 32 bits are of the 2^32 ms from `base` on. It goes on by
-     * half of that when none of the first half is left: so many there are in each. */
-    int64_t base;
-    uint64_t near[2];
+    struct near_times times; /* of records: most are kept as 32 bits */
 
     struct session_pool pool;
     struct session_queue open; /* by their time */

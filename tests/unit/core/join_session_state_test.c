@@ -295,7 +295,7 @@ static void times_are_told_whole_over_many_years(void **state)
         advance(f, INT64_MAX);
         told += drain_times(f);
         assert_true(told > 900);
-        assert_int_equal(f->join->near[0] + f->join->near[1], 0);
+        assert_int_equal(f->join->times.count[0] + f->join->times.count[1], 0);
         assert_empty(f);
         close_session(f);
     }
