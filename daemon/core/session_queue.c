@@ -86,31 +86,32 @@ static bool comes_before_last(const struct session_line *l, const struct session
 }
 
 /* By what one of a run stands in it is not written down: line_drop(). */
-static bool run_takes(const struct session_queued *run, const struct session_queued *e, bool new)
+static bool run_takes(const struct session_queued *run, const struct session_pool *p,
+                      const struct session_queued *e)
 {
-    return new && e->session == run->session + run->count + 1 &&
-           e->opened == run->opened + run->count + 1;
+    return e->session == run->session + run->count + 1 &&
+           e->opened == run->opened + run->count + 1 && e->last == session_first(p, e->session);
 }
 
-/* `new`: a session that has one time. False: it would not stand in order. */
-static bool line_put(struct session_queue *q, struct session_line *l, struct slab_pool *slab,
-                     const struct session_queued *e, bool new)
+/* False: it would not stand in order. */
+static bool line_put(struct session_queue *q, struct session_line *l, const struct session_pool *p,
+                     const struct session_queued *e)
 {
     if (l->first != NULL && comes_before_last(l, e))
         return false;
-    if (l->first != NULL && run_takes(line_last(l), e, new)) {
+    if (l->first != NULL && run_takes(line_last(l), p, e)) {
         line_last(l)->count++;
     } else {
         if (line_needs_piece(l))
-            piece_add(q, l, slab);
+            piece_add(q, l, p->slab);
         l->last->at[l->to++] = *e;
     }
     l->last_time = e->last;
     return true;
 }
 
-/* The next one of a run stands there by the one time that it had. If it has more by now,
- * its first is not later than that, and it will be put right: it is not its last. */
+/* The next one of a run stands there by its first time when it came. If it has an earlier one
+ * by now, it is no matter: it has a later one too, and will be put right. */
 static void line_drop(struct session_queue *q, struct session_line *l, const struct session_pool *p)
 {
     struct session_queued *run = line_first(l);
@@ -119,7 +120,7 @@ static void line_drop(struct session_queue *q, struct session_line *l, const str
         run->count--;
         run->opened++;
         run->session++;
-        run->last = session_at(p, run->session)->first;
+        run->last = session_first(p, run->session);
     } else if (++l->from == (l->first == l->last ? l->to : l->first->capacity)) {
         piece_drop(q, l, p->slab);
     }
@@ -228,26 +229,19 @@ static void find_head(struct session_queue *q)
         q->head = *head;
 }
 
-static struct session_queued queued(const struct session_pool *p, uint32_t session)
+static void put(struct session_queue *q, const struct session_pool *p, struct session_queued e)
 {
-    const struct session *s = session_at(p, session);
-    return (struct session_queued){s->last, s->opened, session, 0};
-}
-
-static void put(struct session_queue *q, const struct session_pool *p, uint32_t session)
-{
-    struct session_queued e = queued(p, session);
-    bool new = session_at(p, session)->first == e.last;
-
+    e.count = 0;
     for (int i = 0; i < SESSION_LINES; i++)
-        if (line_put(q, &q->lines[i], p->slab, &e, new))
+        if (line_put(q, &q->lines[i], p, &e))
             return;
     heap_put(q, p->slab, e);
 }
 
-void session_queue_put(struct session_queue *q, const struct session_pool *p, uint32_t session)
+void session_queue_put(struct session_queue *q, const struct session_pool *p, uint32_t session,
+                       int64_t last)
 {
-    put(q, p, session);
+    put(q, p, (struct session_queued){last, session_at(p, session)->opened, session, 0});
     q->count++;
     find_head(q);
 }
@@ -268,43 +262,66 @@ void session_queue_drop(struct session_queue *q, const struct session_pool *p)
     find_head(q);
 }
 
+void session_queue_move(struct session_queue *from, struct session_queue *to,
+                        const struct session_pool *p)
+{
+    put(to, p, from->head);
+    to->count++;
+    find_head(to);
+    session_queue_drop(from, p);
+}
+
 bool session_queue_refresh(struct session_queue *q, const struct session_pool *p)
 {
-    uint32_t session = q->head.session;
-    const struct session *s = session_at(p, session);
+    struct session_queued e = q->head;
 
-    if (session_is_part(s)) {
+    if (session_is_part(p, e.session)) {
         session_queue_drop(q, p);
         return true;
     }
-    if (s->last == q->head.last)
+    e.last = session_last(p, e.session);
+    if (e.last == q->head.last)
         return false;
     if (q->head_line == SESSION_LINES) {
-        sink(q, queued(p, session));
+        sink(q, e);
     } else {
         drop_head(q, p);
-        put(q, p, session);
+        put(q, p, e);
     }
     find_head(q);
     return true;
 }
 
-static FETCH_INLINE void fetch_line(const struct session_line *l, const struct session_pool *p)
+/* Of a run only what its first one ends by is written down. */
+static size_t line_coming(const struct session_line *l, int64_t last, uint32_t *ret)
 {
     const struct session_queued *run = line_first(l);
     const struct session_queued *end =
         l->first->at + (l->first == l->last ? l->to : l->first->capacity);
+    size_t n = 0;
 
-    for (uint32_t n = 0; run < end && n < FETCH_LINE; run++)
-        for (uint32_t i = 0; i <= run->count && n < FETCH_LINE; i++, n++)
-            __builtin_prefetch(session_at(p, run->session + i));
+    for (; run < end && run->last <= last && n < FETCH_LINE; run++)
+        for (uint32_t i = 0; i <= run->count && n < FETCH_LINE; i++)
+            ret[n++] = run->session + i;
+    return n;
 }
 
-void session_queue_fetch(const struct session_queue *q, const struct session_pool *p)
+/* Passes over all: what each one reads was fetched by the one before. */
+void session_queue_fetch(const struct session_queue *q, const struct session_pool *p, int64_t last)
 {
+    uint32_t coming[SESSION_LINES * FETCH_LINE + FETCH_HEAP];
+    size_t n = 0;
+
     for (int i = 0; i < SESSION_LINES; i++)
         if (q->lines[i].first != NULL)
-            fetch_line(&q->lines[i], p);
+            n += line_coming(&q->lines[i], last, coming + n);
     for (uint64_t i = 0; i < FETCH_HEAP && i < q->heap_count; i++)
-        __builtin_prefetch(session_at(p, heap_at(q, i)->session));
+        if (heap_at(q, i)->last <= last)
+            coming[n++] = heap_at(q, i)->session;
+    for (size_t i = 0; i < n; i++)
+        __builtin_prefetch(session_at(p, coming[i]));
+    for (size_t i = 0; i < n; i++)
+        session_fetch_last(p, coming[i]);
+    for (size_t i = 0; i < n; i++)
+        session_fetch_first(p, coming[i]);
 }
