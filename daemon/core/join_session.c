@@ -152,7 +152,9 @@ static uint64_t need_of(const struct join_session *j, const struct place *at, en
     if (at->taker_count == 2)
         return 0; /* they are in a tree, and so not plain */
     if (at->taker_count == 1)
-        return session_pool_need(&j->pool, 0, session_needs_more(&j->pool, at->takers[0], side, t));
+        return session_needs_more(&j->pool, at->takers[0], side, t)
+                   ? session_pool_need(&j->pool, 0, 1)
+                   : 0;
     own = session_pool_need(&j->pool, 1, session_tree_put_mores(&j->pool, at->root));
     beside = session_queue_need(&j->open);
     if (at->keyed && at->root == SESSION_NONE)
@@ -333,16 +335,22 @@ static void give_passed(struct join_session *j, int64_t *fuel)
         j->cross.chunks[s] = arena_chunks(&j->records[s]);
 }
 
-/* The first sessions of a due queue. Those at its top are mostly these. */
+/* What steps of time have set apart stands where it belongs: that is all of `due` but for what a
+ * flush has left there. */
+static bool next_is_known(const struct join_session *j, const struct session_queue *q)
+{
+    return q == &j->due && q->head.opened >= j->flushed;
+}
+
+/* The first sessions of a due queue. */
 static void take_some(struct join_session *j, struct session_queue *q, int64_t *fuel)
 {
     struct sessions_next *x = &j->next;
 
-    session_queue_fetch(q, &j->pool, q == &j->due ? INT64_MAX : due_last(j));
     x->at = x->count = 0;
     for (int i = 0; i < SESSIONS_NEXT && is_due(j, q); i++) {
         *fuel -= TAKE_FUEL;
-        if (session_queue_refresh(q, &j->pool))
+        if (!next_is_known(j, q) && session_queue_refresh(q, &j->pool))
             continue;
         x->sessions[x->count++] = q->head;
         session_queue_drop(q, &j->pool);
@@ -354,8 +362,12 @@ static FETCH_INLINE void fetch_next(const struct join_session *j)
 {
     uint32_t hashes[SESSIONS_NEXT], numbers[SESSIONS_NEXT];
 
-    for (size_t i = 0; i < j->next.count; i++)
+    if (session_pool_is_small(&j->pool))
+        return;
+    for (size_t i = 0; i < j->next.count; i++) {
         hashes[i] = session_at(&j->pool, j->next.sessions[i].session)->entry.hash;
+        session_fetch_first(&j->pool, j->next.sessions[i].session);
+    }
     keyed_table_fetch(&j->pool.table, hashes, j->next.count, numbers);
 }
 

@@ -63,6 +63,15 @@ const struct record *session_record(const struct session_pool *p, const struct s
     return arena_record(&p->records[side], s->run[side]);
 }
 
+bool session_has_one_record(const struct session_pool *p, uint32_t session)
+{
+    const struct session *s = session_at(p, session);
+    enum side side = s->run[SIDE_LEFT] != REFERENCE_NONE ? SIDE_LEFT : SIDE_RIGHT;
+
+    return session_is_plain(s) && s->run[side_other(side)] == REFERENCE_NONE &&
+           arena_record(&p->records[side], s->run[side])->hash == s->run[side];
+}
+
 static int64_t time_of(const struct session_pool *p, enum side side, uint32_t ref)
 {
     return record_time_near(arena_record(&p->records[side], ref), p->times->base);

@@ -6,9 +6,12 @@
 #define BRANCHES    4
 /* Places of the heap before this one are in the caches. */
 #define FETCH_FROM 4096
-/* So many of each line are fetched, and of the heap its top. */
-#define FETCH_LINE 8
-#define FETCH_HEAP 5
+/* What will be looked at is fetched: a session, while so many others of its line stand before it,
+ * or once it has come so far up in the heap; then its last records, by which it ends. */
+#define AHEAD_SESSION      16
+#define AHEAD_RECORDS      8
+#define AHEAD_HEAP_SESSION 21
+#define AHEAD_HEAP_RECORDS 5
 
 void session_queue_init(struct session_queue *q)
 {
@@ -85,12 +88,15 @@ static bool comes_before_last(const struct session_line *l, const struct session
     return comes_before(e, &last);
 }
 
-/* By what one of a run stands in it is not written down: line_drop(). */
+/* By what one of a run stands in it is not written down: line_drop(). One of several records would
+ * have to be put right there. */
 static bool run_takes(const struct session_queued *run, const struct session_pool *p,
                       const struct session_queued *e)
 {
-    return e->session == run->session + run->count + 1 &&
-           e->opened == run->opened + run->count + 1 && e->last == session_first(p, e->session);
+    uint32_t next = run->count + 1;
+
+    return e->session == run->session + next && e->opened == run->opened + next &&
+           session_has_one_record(p, e->session);
 }
 
 /* False: it would not stand in order. */
@@ -110,8 +116,35 @@ static bool line_put(struct session_queue *q, struct session_line *l, const stru
     return true;
 }
 
-/* The next one of a run stands there by its first time when it came. If it has an earlier one
- * by now, it is no matter: it has a later one too, and will be put right. */
+/* The one that comes so much later than the head, if it is easily found: runs are mostly long, or
+ * of one. */
+static uint32_t line_ahead(const struct session_line *l, uint32_t ahead)
+{
+    const struct session_queued *run = line_first(l);
+
+    if (run->count >= ahead)
+        return run->session + ahead;
+    ahead += l->from;
+    return ahead < (l->first == l->last ? l->to : l->first->capacity) ? l->first->at[ahead].session
+                                                                      : SESSION_NONE;
+}
+
+static FETCH_INLINE void line_fetch(const struct session_line *l, const struct session_pool *p)
+{
+    uint32_t session;
+
+    if (session_pool_is_small(p))
+        return;
+    session = line_ahead(l, AHEAD_SESSION);
+    if (session != SESSION_NONE)
+        __builtin_prefetch(session_at(p, session));
+    session = line_ahead(l, AHEAD_RECORDS);
+    if (session != SESSION_NONE)
+        session_fetch_last(p, session);
+}
+
+/* The next one of a run stands there by the time of the one record that it had. If it has more
+ * by now, its first time is not later than that, and it will be put right: it is not its last. */
 static void line_drop(struct session_queue *q, struct session_line *l, const struct session_pool *p)
 {
     struct session_queued *run = line_first(l);
@@ -124,6 +157,8 @@ static void line_drop(struct session_queue *q, struct session_line *l, const str
     } else if (++l->from == (l->first == l->last ? l->to : l->first->capacity)) {
         piece_drop(q, l, p->slab);
     }
+    if (l->first != NULL)
+        line_fetch(l, p);
 }
 
 /* --- the heap --- */
@@ -169,25 +204,38 @@ static uint64_t first_branch(const struct session_queue *q, uint64_t i)
     return first;
 }
 
+/* One has come up to place `i`. */
+static FETCH_INLINE void heap_fetch(const struct session_queue *q, const struct session_pool *p,
+                                    uint64_t i)
+{
+    if (session_pool_is_small(p))
+        return;
+    if (i < AHEAD_HEAP_RECORDS)
+        session_fetch_last(p, heap_at(q, i)->session);
+    else if (i < AHEAD_HEAP_SESSION)
+        __builtin_prefetch(session_at(p, heap_at(q, i)->session));
+}
+
 /* Moves `e` from the free place at the top to where it belongs. */
-static void sink(struct session_queue *q, struct session_queued e)
+static void sink(struct session_queue *q, const struct session_pool *p, struct session_queued e)
 {
     uint64_t i = 0, branch;
 
     while ((branch = first_branch(q, i)) < q->heap_count && comes_before(heap_at(q, branch), &e)) {
         *heap_at(q, i) = *heap_at(q, branch);
+        heap_fetch(q, p, i);
         i = branch;
     }
     *heap_at(q, i) = e;
 }
 
-static void heap_drop(struct session_queue *q, struct slab_pool *slab)
+static void heap_drop(struct session_queue *q, const struct session_pool *p)
 {
     struct session_queued last = *heap_at(q, --q->heap_count);
 
     if (q->heap_count > 0)
-        sink(q, last);
-    heap_pages_shrink(&q->heap, slab, q->heap_count);
+        sink(q, p, last);
+    heap_pages_shrink(&q->heap, p->slab, q->heap_count);
 }
 
 /* --- all of them --- */
@@ -251,7 +299,7 @@ static void drop_head(struct session_queue *q, const struct session_pool *p)
     if (q->head_line < SESSION_LINES)
         line_drop(q, &q->lines[q->head_line], p);
     else
-        heap_drop(q, p->slab);
+        heap_drop(q, p);
 }
 
 void session_queue_drop(struct session_queue *q, const struct session_pool *p)
@@ -283,45 +331,11 @@ bool session_queue_refresh(struct session_queue *q, const struct session_pool *p
     if (e.last == q->head.last)
         return false;
     if (q->head_line == SESSION_LINES) {
-        sink(q, e);
+        sink(q, p, e);
     } else {
         drop_head(q, p);
         put(q, p, e);
     }
     find_head(q);
     return true;
-}
-
-/* Of a run only what its first one ends by is written down. */
-static size_t line_coming(const struct session_line *l, int64_t last, uint32_t *ret)
-{
-    const struct session_queued *run = line_first(l);
-    const struct session_queued *end =
-        l->first->at + (l->first == l->last ? l->to : l->first->capacity);
-    size_t n = 0;
-
-    for (; run < end && run->last <= last && n < FETCH_LINE; run++)
-        for (uint32_t i = 0; i <= run->count && n < FETCH_LINE; i++)
-            ret[n++] = run->session + i;
-    return n;
-}
-
-/* Passes over all: what each one reads was fetched by the one before. */
-void session_queue_fetch(const struct session_queue *q, const struct session_pool *p, int64_t last)
-{
-    uint32_t coming[SESSION_LINES * FETCH_LINE + FETCH_HEAP];
-    size_t n = 0;
-
-    for (int i = 0; i < SESSION_LINES; i++)
-        if (q->lines[i].first != NULL)
-            n += line_coming(&q->lines[i], last, coming + n);
-    for (uint64_t i = 0; i < FETCH_HEAP && i < q->heap_count; i++)
-        if (heap_at(q, i)->last <= last)
-            coming[n++] = heap_at(q, i)->session;
-    for (size_t i = 0; i < n; i++)
-        __builtin_prefetch(session_at(p, coming[i]));
-    for (size_t i = 0; i < n; i++)
-        session_fetch_last(p, coming[i]);
-    for (size_t i = 0; i < n; i++)
-        session_fetch_first(p, coming[i]);
 }

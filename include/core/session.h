@@ -122,6 +122,8 @@ static inline bool session_is_part(const struct session_pool *p, uint32_t sessio
 /* One of them, whichever. */
 const struct record *session_record(const struct session_pool *p, const struct session *s);
 
+bool session_has_one_record(const struct session_pool *p, uint32_t session);
+
 int64_t session_first(const struct session_pool *p, uint32_t session);
 int64_t session_last(const struct session_pool *p, uint32_t session);
 
@@ -134,6 +136,13 @@ void session_add(struct session_pool *p, uint32_t session, enum side side, uint3
 /* Its rings become chains, from the first record to the last, which are all that may be asked
  * for from now on. */
 void session_cut(struct session_pool *p, uint32_t session);
+
+/* So few are in the caches as they are, and need no hints. */
+#define SESSIONS_FEW 4096
+static inline bool session_pool_is_small(const struct session_pool *p)
+{
+    return p->count < SESSIONS_FEW;
+}
 
 /* Hints, each of which looks at what the one before has fetched: its last records are looked
  * at, its first ones. */

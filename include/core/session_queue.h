@@ -30,7 +30,7 @@ struct session_queued {
     uint64_t opened;
     uint32_t session;
     uint32_t count; /* in a line: so many others follow, whose numbers go on by one each, and
-                     * which stood there by their first times when they came */
+                     * which had one record each when they came */
 };
 
 struct session_piece {
@@ -81,9 +81,5 @@ void session_queue_move(struct session_queue *from, struct session_queue *to,
 /* Gives the head its place if its session ends later by now or is a part; false: it is
  * where it belongs. May allocate session_queue_need(). */
 bool session_queue_refresh(struct session_queue *q, const struct session_pool *p);
-
-/* A hint: some of the sessions that may come to the head, by times up to `last`, will be looked
- * at, and their records. */
-void session_queue_fetch(const struct session_queue *q, const struct session_pool *p, int64_t last);
 
 #endif
