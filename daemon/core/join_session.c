@@ -9,21 +9,6 @@
 #define TAKE_FUEL 50
 /* So many sessions are looked at in a step of time, at most. */
 #define STEP_MAX 64
-/* Half of the times that 32 bits can tell apart. */
-#define HALF_MS (INT64_C(1) << 31)
-
-/* --- keys --- */
-
-static const struct record *some_record(const struct join_session *j, const struct session *s)
-{
-    enum side side = s->run[SIDE_LEFT].head != REFERENCE_NONE ? SIDE_LEFT : SIDE_RIGHT;
-    return arena_record(&j->records[side], s->run[side].head);
-}
-
-static struct bytes key_of(const void *self, const void *session)
-{
-    return record_key(some_record(self, session));
-}
 
 /* --- when sessions are due --- */
 
@@ -56,9 +41,15 @@ static bool is_due(const struct join_session *j, const struct session_queue *q)
     return q->count > 0 && (q == &j->due || open_is_due(j));
 }
 
+/* There are due sessions, in some tree perhaps. */
+static bool any_due(const struct join_session *j)
+{
+    return j->next.at < j->next.count || j->due.count > 0 || open_is_due(j);
+}
+
 /* Lets go of a key's due sessions, of which `root` is found. Returns the root of the others;
  * SESSION_NONE: there are none. */
-static uint32_t still_open(struct join_session *j, uint32_t root)
+static uint32_t let_go(struct join_session *j, uint32_t root)
 {
     uint32_t later = SESSION_NONE;
 
@@ -79,7 +70,7 @@ static void *join_session_create(const struct operator_context *c)
     j->context = *c;
     j->reached = STREAM_TIME_MIN;
     j->hold_ms = hold_of(c->plan);
-    session_pool_init(&j->pool, c->pool, c->plan->hash_seed, key_of, j);
+    session_pool_init(&j->pool, c->pool, c->plan->hash_seed, j->records, &j->times);
     session_queue_init(&j->open);
     session_queue_init(&j->due);
     cross_init(&j->cross, c->plan, c->books);
@@ -143,83 +134,56 @@ static struct place place_of(struct join_session *j, const struct record_parts *
     };
 
     if (at.keyed)
-        at.root = still_open(j, keyed_table_find(&j->pool.table, parts->hash, parts->key));
+        at.root = keyed_table_find(&j->pool.table, parts->hash, parts->key);
+    if (any_due(j))
+        at.root = let_go(j, at.root);
     if (at.root != SESSION_NONE)
         at.taker_count =
             session_tree_find(&j->pool, at.root, parts->time, j->context.plan->gap_ms, at.takers);
     return at;
 }
 
-/* What a session more would allocate. False: there is no room for it. */
-static bool session_fits(const struct join_session *j, const struct place *at, uint64_t room,
-                         uint64_t *ret)
+/* What the record takes beside its own bytes; UINT64_MAX: no number is left for it. */
+static uint64_t need_of(const struct join_session *j, const struct place *at, enum side side,
+                        int64_t t)
 {
-    bool new_key = at->keyed && at->root == SESSION_NONE;
-    uint64_t own = session_pool_need(&j->pool);
+    uint64_t own, beside;
 
-    *ret = session_queue_need(&j->open);
-    if (new_key)
-        *ret += keyed_table_enter_growth(&j->pool.table);
-    if (*ret > room || own > room - *ret)
-        return false;
-    *ret += own;
-    return true;
-}
-
-/* Of a time at or after the base: 0, 1, or more, where 32 bits are not enough. */
-static uint64_t half_of(const struct join_session *j, int64_t t)
-{
-    return ((uint64_t)t - (uint64_t)j->base) / HALF_MS;
-}
-
-/* Are 32 bits enough for a time? They are for most. */
-static bool fits_near(struct join_session *j, int64_t t)
-{
-    if (j->near[0] + j->near[1] == 0)
-        j->base = t < INT64_MIN + HALF_MS ? INT64_MIN : t - HALF_MS;
-    if (t < j->base)
-        return false;
-    if (j->near[0] == 0 && half_of(j, t) > 1) {
-        j->base += HALF_MS;
-        j->near[0] = j->near[1];
-        j->near[1] = 0;
-    }
-    return half_of(j, t) <= 1;
+    if (at->taker_count == 2)
+        return 0; /* they are in a tree, and so not plain */
+    if (at->taker_count == 1)
+        return session_needs_more(&j->pool, at->takers[0], side, t)
+                   ? session_pool_need(&j->pool, 0, 1)
+                   : 0;
+    own = session_pool_need(&j->pool, 1, session_tree_put_mores(&j->pool, at->root));
+    beside = session_queue_need(&j->open);
+    if (at->keyed && at->root == SESSION_NONE)
+        beside += keyed_table_enter_growth(&j->pool.table);
+    return own == UINT64_MAX ? own : own + beside;
 }
 
 static bool store(struct join_session *j, enum side side, const struct record_parts *parts,
                   uint64_t number, const struct place *at, uint32_t *ret_ref)
 {
-    uint64_t room = room_left(j), need = 0;
-    bool near = fits_near(j, parts->time);
+    uint64_t room = room_left(j), need = need_of(j, at, side, parts->time);
+    bool near = near_times_fit(&j->times, parts->time);
     struct record_parts own = *parts;
 
+    assert((parts->flags & RECORD_TIMED) != 0);
     if (near)
         own.flags = record_flags_near(own.flags);
-    if ((at->taker_count == 0 && !session_fits(j, at, room, &need)) ||
+    if (need > room ||
         !arena_add(&j->records[side], j->context.pool, &own, number, room - need, ret_ref))
         return false;
     if (near)
-        j->near[half_of(j, own.time)]++;
+        near_times_add(&j->times, own.time);
     return true;
 }
 
-static void chain(struct join_session *j, uint32_t session, enum side side, uint32_t ref)
-{
-    struct session_run *run = &session_at(&j->pool, session)->run[side];
-
-    if (run->head == REFERENCE_NONE)
-        run->head = ref;
-    else
-        arena_record(&j->records[side], run->tail)->hash = ref;
-    run->tail = ref;
-    arena_record(&j->records[side], ref)->hash = REFERENCE_NONE;
-}
-
 /* The new session has its record already: the table may ask for its key. */
-static void enter(struct join_session *j, const struct place *at, uint32_t session)
+static void enter(struct join_session *j, const struct place *at, uint32_t session, int64_t t)
 {
-    session_queue_put(&j->open, &j->pool, session);
+    session_queue_put(&j->open, &j->pool, session, t);
     if (!at->keyed)
         return;
     if (at->root == SESSION_NONE)
@@ -242,14 +206,6 @@ static uint32_t taker_of(struct join_session *j, const struct place *at)
     return a_is_elder ? b : a;
 }
 
-static void reach(struct session *s, int64_t t)
-{
-    if (t < s->first)
-        s->first = t;
-    if (t > s->last)
-        s->last = t;
-}
-
 static bool is_late(const struct join_session *j, const struct place *at, int64_t t)
 {
     return j->context.plan->time == TIME_EVENT && at->taker_count == 0 &&
@@ -270,31 +226,20 @@ static enum push_stop push_one(void *self, enum side side, const struct record_p
     if (!store(j, side, parts, number, &at, &ref))
         return PUSH_FULL;
     if (at.taker_count == 0) {
-        session = session_open(&j->pool, parts->hash, parts->time);
-        chain(j, session, side, ref);
-        enter(j, &at, session);
+        session = session_open(&j->pool, parts->hash, side, ref);
+        enter(j, &at, session, parts->time);
         return PUSH_ALL;
     }
     session = taker_of(j, &at);
-    chain(j, session, side, ref);
-    reach(session_at(&j->pool, session), parts->time);
+    session_add(&j->pool, session, side, ref);
     /* Not needed, but due() is exact the oftener. */
     if (j->open.head.session == session && session_queue_need(&j->open) <= room_left(j))
         session_queue_refresh(&j->open, &j->pool);
     return PUSH_ALL;
 }
 
-static FETCH_INLINE void fetch_run(const struct join_session *j, const struct session *s,
-                                   enum side side)
-{
-    if (s->run[side].head == REFERENCE_NONE)
-        return;
-    arena_fetch(&j->records[side], s->run[side].head);
-    __builtin_prefetch(arena_record(&j->records[side], s->run[side].tail));
-}
-
-/* The first session of each key, and the records by which its key is known and to which
- * the next one is linked. */
+/* The first session of each key, and the records by which its key and its end are known and to
+ * which the next one is linked. */
 static void join_session_fetch(const void *self, enum side side, const uint32_t *hashes, size_t n)
 {
     const struct join_session *j = self;
@@ -304,8 +249,8 @@ static void join_session_fetch(const void *self, enum side side, const uint32_t 
     if (!keyed_table_fetch(&j->pool.table, hashes, n, numbers))
         return;
     for (size_t i = 0; i < n; i++)
-        for (int s = 0; s < SIDES && numbers[i] != KEYED_NONE; s++)
-            fetch_run(j, session_at(&j->pool, numbers[i]), s);
+        if (numbers[i] != KEYED_NONE)
+            session_fetch_last(&j->pool, numbers[i]);
 }
 
 static enum push_stop join_session_push(void *self, enum side side,
@@ -319,13 +264,10 @@ static enum push_stop join_session_push(void *self, enum side side,
 static void find_due(struct join_session *j)
 {
     for (int i = 0; i < STEP_MAX && open_is_due(j); i++) {
-        uint32_t session = j->open.head.session;
         if (session_queue_need(&j->open) + session_queue_need(&j->due) > room_left(j))
             return;
-        if (session_queue_refresh(&j->open, &j->pool))
-            continue;
-        session_queue_drop(&j->open, &j->pool);
-        session_queue_put(&j->due, &j->pool, session);
+        if (!session_queue_refresh(&j->open, &j->pool))
+            session_queue_move(&j->open, &j->due, &j->pool);
     }
 }
 
@@ -343,15 +285,15 @@ static void join_session_flush(void *self)
     struct join_session *j = self;
     struct session_queue open = j->open;
 
-    /* What a key has open now is no longer found by its records: still_open(). */
+    /* What a key has open now is no longer found by its records: let_go(). */
     j->flushed = j->pool.opened;
     if (j->due.count == 0) {
         j->open = j->due;
         j->due = open;
         return;
     }
-    for (; j->open.count > 0; session_queue_drop(&j->open, &j->pool))
-        session_queue_put(&j->due, &j->pool, j->open.head.session);
+    while (j->open.count > 0)
+        session_queue_move(&j->open, &j->due, &j->pool);
 }
 
 /* --- out --- */
@@ -360,12 +302,12 @@ static void join_session_flush(void *self)
 static void give_records(struct join_session *j, struct session *s, enum side side, uint32_t until,
                          int64_t *fuel)
 {
-    while (s->run[side].head != until) {
-        uint32_t ref = s->run[side].head;
+    while (s->run[side] != until) {
+        uint32_t ref = s->run[side];
         const struct record *r = arena_record(&j->records[side], ref);
-        s->run[side].head = r->hash;
+        s->run[side] = r->hash;
         if (record_has(r, RECORD_TIME32))
-            j->near[half_of(j, record_time_near(r, j->base))]--;
+            near_times_drop(&j->times, record_time_near(r, j->times.base));
         arena_free(&j->records[side], j->context.pool, ref);
         --*fuel;
     }
@@ -378,7 +320,7 @@ static void give_passed(struct join_session *j, int64_t *fuel)
     while (j->spent != SESSION_NONE) {
         uint32_t session = j->spent;
         struct session *s = session_at(&j->pool, session);
-        j->spent = s->next;
+        j->spent = s->entry.next;
         give_records(j, s, SIDE_LEFT, REFERENCE_NONE, fuel);
         give_records(j, s, SIDE_RIGHT, REFERENCE_NONE, fuel);
         session_close(&j->pool, session);
@@ -390,23 +332,28 @@ static void give_passed(struct join_session *j, int64_t *fuel)
             give_records(j, s, SIDE_RIGHT, j->cross.right, fuel);
     }
     for (int s = 0; s < SIDES; s++)
-        j->cross.chunks[s] = j->order.chunks[s] = arena_chunks(&j->records[s]);
+        j->cross.chunks[s] = arena_chunks(&j->records[s]);
 }
 
-/* The first sessions of a due queue. Those at its top are mostly these. */
+/* What steps of time have set apart stands where it belongs: that is all of `due` but for what a
+ * flush has left there. */
+static bool next_is_known(const struct join_session *j, const struct session_queue *q)
+{
+    return q == &j->due && q->head.opened >= j->flushed;
+}
+
+/* The first sessions of a due queue. */
 static void take_some(struct join_session *j, struct session_queue *q, int64_t *fuel)
 {
     struct sessions_next *x = &j->next;
 
-    session_queue_fetch(q, &j->pool);
     x->at = x->count = 0;
     for (int i = 0; i < SESSIONS_NEXT && is_due(j, q); i++) {
-        uint32_t session = q->head.session;
         *fuel -= TAKE_FUEL;
-        if (session_queue_refresh(q, &j->pool))
+        if (!next_is_known(j, q) && session_queue_refresh(q, &j->pool))
             continue;
+        x->sessions[x->count++] = q->head;
         session_queue_drop(q, &j->pool);
-        x->sessions[x->count++] = session;
     }
 }
 
@@ -415,50 +362,51 @@ static FETCH_INLINE void fetch_next(const struct join_session *j)
 {
     uint32_t hashes[SESSIONS_NEXT], numbers[SESSIONS_NEXT];
 
+    if (session_pool_is_small(&j->pool))
+        return;
     for (size_t i = 0; i < j->next.count; i++) {
-        const struct session *s = session_at(&j->pool, j->next.sessions[i]);
-        hashes[i] = s->entry.hash;
-        for (int side = 0; side < SIDES; side++)
-            if (s->run[side].head != REFERENCE_NONE)
-                arena_fetch(&j->records[side], s->run[side].head);
+        hashes[i] = session_at(&j->pool, j->next.sessions[i].session)->entry.hash;
+        session_fetch_first(&j->pool, j->next.sessions[i].session);
     }
     keyed_table_fetch(&j->pool.table, hashes, j->next.count, numbers);
 }
 
-/* Of the sessions of its key the one that is found; mostly it is the only one. */
-static uint32_t root_of(const struct join_session *j, uint32_t session, const struct record *r)
+/* Of the sessions of its key one is found by it; mostly this is the only one. */
+static void leave_key(struct join_session *j, uint32_t session, struct bytes key)
 {
-    uint32_t hash = session_at(&j->pool, session)->entry.hash;
-    uint32_t first = keyed_table_first(&j->pool.table, hash);
+    const struct session *s = session_at(&j->pool, session);
+    uint32_t root = keyed_table_first(&j->pool.table, s->entry.hash);
 
-    return first == session ? first : keyed_table_find(&j->pool.table, hash, record_key(r));
+    if (root != session)
+        root = keyed_table_find(&j->pool.table, s->entry.hash, key);
+    if (root == session && session_is_plain(s))
+        session_root(&j->pool, root, SESSION_NONE);
+    else
+        let_go(j, root);
 }
 
 static void begin_next(struct join_session *j)
 {
-    uint32_t session = j->next.sessions[j->next.at++];
-    const struct session *s = session_at(&j->pool, session);
-    const struct record *r = some_record(j, s);
+    int64_t last = j->next.sessions[j->next.at].last;
+    uint32_t session = j->next.sessions[j->next.at++].session;
+    const struct record *r = session_record(&j->pool, session_at(&j->pool, session));
 
-    j->cross.window_start = s->first;
-    j->cross.window_end = s->last + j->context.plan->gap_ms;
+    j->cross.window_start = session_first(&j->pool, session);
+    j->cross.window_end = last + j->context.plan->gap_ms;
     j->cross.alone = record_has(r, RECORD_NULL_KEY);
     if (!j->cross.alone)
-        still_open(j, root_of(j, session, r));
+        leave_key(j, session, record_key(r));
     session_order_begin(&j->order, session);
     j->step = SESSION_ORDER;
 }
 
 static void put_in_order(struct join_session *j, int64_t *fuel)
 {
-    const struct session *s;
-
     if (!session_order_go(&j->order, &j->pool, fuel))
         return;
     j->walked = j->order.at;
-    s = session_at(&j->pool, j->walked);
-    cross_begin(&j->cross, (const uint32_t[SIDES]){s->run[SIDE_LEFT].head, s->run[SIDE_RIGHT].head},
-                j->cross.alone);
+    session_cut(&j->pool, j->walked);
+    cross_begin(&j->cross, session_at(&j->pool, j->walked)->run, j->cross.alone);
     j->step = SESSION_CROSS;
 }
 
@@ -466,10 +414,10 @@ static size_t cross_some(struct join_session *j, struct result *ret, size_t max,
 {
     size_t n;
 
-    j->cross.time_base = j->base;
+    j->cross.time_base = j->times.base;
     n = cross_pull(&j->cross, ret, max, fuel);
     if (cross_is_over(&j->cross)) {
-        session_at(&j->pool, j->walked)->next = j->spent;
+        session_at(&j->pool, j->walked)->entry.next = j->spent;
         j->spent = j->walked;
         j->step = SESSION_IDLE;
     }
@@ -504,8 +452,7 @@ static size_t join_session_pull(void *self, struct result *ret, size_t max, int6
 static bool join_session_has_work(const void *self)
 {
     const struct join_session *j = self;
-    return j->step != SESSION_IDLE || j->spent != SESSION_NONE || j->next.at < j->next.count ||
-           j->due.count > 0 || open_is_due(j);
+    return j->step != SESSION_IDLE || j->spent != SESSION_NONE || any_due(j);
 }
 
 /* Sessions may stand in the queue by an end that has moved since: then this is a little

@@ -7,11 +7,6 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-/* In an entry's `next`: its place is free, and the next free place of its piece follows. */
-#define PLACE_FREE UINT32_C(0x80000000)
-/* Numbers have to stay below that. */
-#define PIECES_MAX (PLACE_FREE >> KEYED_PLACE_BITS)
-
 #define BUCKETS_MIN     (SLAB_CHUNK_MIN / sizeof(uint32_t))
 #define SEGMENT_BUCKETS (SLAB_CHUNK_MAX / sizeof(uint32_t))
 /* Parted when there are as many keys as buckets, joined when there are this much fewer. */
@@ -29,19 +24,8 @@
 void keyed_table_init(struct keyed_table *t, size_t entry_size,
                       struct bytes (*key_of)(const void *self, const void *entry), const void *self)
 {
-    assert(entry_size >= KEYED_ENTRY_MIN && entry_size % sizeof(uint32_t) == 0);
-    *t = (struct keyed_table){
-        .key_of = key_of,
-        .self = self,
-        .entry_size = (uint32_t)entry_size,
-        .roomy = SLOTS_NONE,
-    };
-    slots_init(&t->pieces);
-}
-
-static struct keyed_piece *piece_at(const struct keyed_table *t, uint32_t slot)
-{
-    return t->pieces.at[slot];
+    *t = (struct keyed_table){.key_of = key_of, .self = self};
+    pieces_init(&t->entries, entry_size);
 }
 
 static void drop_segments(struct keyed_table *t, struct slab_pool *pool)
@@ -57,10 +41,7 @@ static void drop_segments(struct keyed_table *t, struct slab_pool *pool)
 
 void keyed_table_done(struct keyed_table *t, struct slab_pool *pool)
 {
-    for (uint32_t i = 0; i < t->pieces.count; i++)
-        if (slots_has(&t->pieces, i))
-            slab_give(pool, piece_at(t, i), piece_at(t, i)->size);
-    slots_done(&t->pieces);
+    pieces_done(&t->entries, pool);
     drop_segments(t, pool);
 }
 
@@ -259,106 +240,6 @@ static bool is_sparse(const struct keyed_table *t)
     return t->buckets > BUCKETS_MIN && t->count < t->buckets / BUCKETS_SPARSE;
 }
 
-/* --- pieces --- */
-
-static bool piece_has_room(const struct keyed_piece *p)
-{
-    return p->free != KEYED_NONE || p->touched < p->capacity;
-}
-
-/* Behind the first, which is filled up before another is: those that are emptier wait
- * deeper, and may come to be empty. */
-static void roomy_add(struct keyed_table *t, uint32_t slot)
-{
-    struct keyed_piece *p = piece_at(t, slot);
-
-    p->prev = t->roomy;
-    p->next = SLOTS_NONE;
-    if (t->roomy == SLOTS_NONE) {
-        t->roomy = slot;
-        return;
-    }
-    p->next = piece_at(t, t->roomy)->next;
-    piece_at(t, t->roomy)->next = slot;
-    if (p->next != SLOTS_NONE)
-        piece_at(t, p->next)->prev = slot;
-}
-
-static void roomy_remove(struct keyed_table *t, uint32_t slot)
-{
-    const struct keyed_piece *p = piece_at(t, slot);
-
-    if (p->prev == SLOTS_NONE)
-        t->roomy = p->next;
-    else
-        piece_at(t, p->prev)->next = p->next;
-    if (p->next != SLOTS_NONE)
-        piece_at(t, p->next)->prev = p->prev;
-}
-
-static size_t next_piece_size(const struct keyed_table *t)
-{
-    uint64_t wish = t->piece_bytes / 8, least = sizeof(struct keyed_piece) + t->entry_size;
-
-    if (wish > SLAB_CHUNK_MAX)
-        wish = SLAB_CHUNK_MAX;
-    return slab_round(wish > least ? wish : least);
-}
-
-static void piece_add(struct keyed_table *t, struct slab_pool *pool)
-{
-    size_t size = next_piece_size(t);
-    struct keyed_piece *p = slab_take(pool, size);
-
-    *p = (struct keyed_piece){
-        .size = (uint32_t)size,
-        .capacity = (uint32_t)((size - sizeof(*p)) / t->entry_size),
-        .free = KEYED_NONE,
-    };
-    t->piece_bytes += size;
-    roomy_add(t, slots_add(&t->pieces, p));
-}
-
-static void piece_drop(struct keyed_table *t, struct slab_pool *pool, uint32_t slot)
-{
-    struct keyed_piece *p = piece_at(t, slot);
-
-    roomy_remove(t, slot);
-    slots_remove(&t->pieces, slot);
-    t->piece_bytes -= p->size;
-    slab_give(pool, p, p->size);
-}
-
-/* A place in the first piece with room, which is there. */
-static uint32_t place_take(struct keyed_table *t)
-{
-    uint32_t slot = t->roomy, number;
-    struct keyed_piece *p = piece_at(t, slot);
-
-    number = slot << KEYED_PLACE_BITS | (p->free != KEYED_NONE ? p->free : p->touched);
-    if (p->free != KEYED_NONE)
-        p->free = entry_at(t, number)->next & ~PLACE_FREE;
-    else
-        p->touched++;
-    p->live++;
-    if (!piece_has_room(p))
-        roomy_remove(t, slot);
-    return number;
-}
-
-void keyed_table_give(struct keyed_table *t, struct slab_pool *pool, uint32_t number)
-{
-    uint32_t slot = number >> KEYED_PLACE_BITS;
-    struct keyed_piece *p = piece_at(t, slot);
-
-    if (!piece_has_room(p))
-        roomy_add(t, slot);
-    entry_at(t, number)->next = PLACE_FREE | p->free;
-    p->free = number & ((1u << KEYED_PLACE_BITS) - 1);
-    if (--p->live == 0)
-        piece_drop(t, pool, slot);
-}
-
 /* --- entries --- */
 
 uint64_t keyed_table_enter_growth(const struct keyed_table *t)
@@ -373,14 +254,6 @@ uint64_t keyed_table_enter_growth(const struct keyed_table *t)
     return more + (t->buckets == 0 ? SLAB_CHUNK_MIN : SLAB_CHUNK_MAX);
 }
 
-uint64_t keyed_table_take_growth(const struct keyed_table *t)
-{
-    if (t->roomy != SLOTS_NONE)
-        return 0;
-    return t->pieces.used == PIECES_MAX ? UINT64_MAX
-                                        : next_piece_size(t) + slots_growth(&t->pieces);
-}
-
 uint64_t keyed_table_growth(const struct keyed_table *t)
 {
     uint64_t enter = keyed_table_enter_growth(t), take = keyed_table_take_growth(t);
@@ -389,14 +262,9 @@ uint64_t keyed_table_growth(const struct keyed_table *t)
 
 uint32_t keyed_table_take(struct keyed_table *t, struct slab_pool *pool, uint32_t hash)
 {
-    uint32_t number;
-    struct keyed_entry *e;
+    uint32_t number = pieces_take(&t->entries, pool);
+    struct keyed_entry *e = entry_at(t, number);
 
-    if (t->roomy == SLOTS_NONE)
-        piece_add(t, pool);
-    number = place_take(t);
-    e = entry_at(t, number);
-    memset(e, 0, t->entry_size);
     e->hash = hash;
     e->next = KEYED_NONE;
     return number;
@@ -459,23 +327,6 @@ void keyed_table_remove(struct keyed_table *t, struct slab_pool *pool, uint32_t 
 {
     keyed_table_leave(t, pool, number);
     keyed_table_give(t, pool, number);
-}
-
-uint32_t keyed_table_next(const struct keyed_table *t, uint32_t number)
-{
-    uint32_t from = number == KEYED_NONE ? 0 : number + 1;
-    uint32_t place = from & ((1u << KEYED_PLACE_BITS) - 1);
-
-    for (uint32_t slot = from >> KEYED_PLACE_BITS; slot < t->pieces.count; slot++, place = 0) {
-        if (!slots_has(&t->pieces, slot))
-            continue;
-        for (; place < piece_at(t, slot)->touched; place++) {
-            number = slot << KEYED_PLACE_BITS | place;
-            if ((entry_at(t, number)->next & PLACE_FREE) == 0)
-                return number;
-        }
-    }
-    return KEYED_NONE;
 }
 
 uint32_t keyed_hash(struct bytes key, uint64_t seed)

@@ -2,31 +2,44 @@
 
 #include "base/hash.h"
 
+static struct bytes key_of(const void *self, const void *session)
+{
+    return record_key(session_record(self, session));
+}
+
 /* --- the pool --- */
 
 void session_pool_init(struct session_pool *p, struct slab_pool *slab, uint64_t seed,
-                       struct bytes (*key_of)(const void *self, const void *session),
-                       const void *self)
+                       struct arena records[SIDES], const struct near_times *times)
 {
-    *p = (struct session_pool){.slab = slab, .seed = seed};
-    keyed_table_init(&p->table, sizeof(struct session), key_of, self);
+    *p = (struct session_pool){.slab = slab, .records = records, .times = times, .seed = seed};
+    keyed_table_init(&p->table, sizeof(struct session), key_of, p);
+    pieces_init(&p->mores, sizeof(struct session_more));
 }
 
 void session_pool_done(struct session_pool *p)
 {
     keyed_table_done(&p->table, p->slab);
+    pieces_done(&p->mores, p->slab);
 }
 
-uint32_t session_open(struct session_pool *p, uint32_t hash, int64_t t)
+uint64_t session_pool_need(const struct session_pool *p, unsigned sessions, unsigned mores)
+{
+    uint64_t own = pieces_growth(&p->table.entries, sessions);
+    uint64_t more = pieces_growth(&p->mores, mores);
+
+    return own == UINT64_MAX || more == UINT64_MAX ? UINT64_MAX : own + more;
+}
+
+uint32_t session_open(struct session_pool *p, uint32_t hash, enum side side, uint32_t ref)
 {
     uint32_t session = keyed_table_take(&p->table, p->slab, hash);
     struct session *s = session_at(p, session);
 
-    s->before = s->after = SESSION_NONE;
-    s->next = session;
-    for (int side = 0; side < SIDES; side++)
-        s->run[side] = (struct session_run){REFERENCE_NONE, REFERENCE_NONE};
-    s->first = s->last = t;
+    s->run[side] = ref;
+    s->run[side_other(side)] = REFERENCE_NONE;
+    arena_record(&p->records[side], ref)->hash = ref;
+    s->more = PIECES_NONE;
     s->opened = p->opened++;
     p->count++;
     return session;
@@ -34,8 +47,137 @@ uint32_t session_open(struct session_pool *p, uint32_t hash, int64_t t)
 
 void session_close(struct session_pool *p, uint32_t session)
 {
+    const struct session *s = session_at(p, session);
+
+    if (!session_is_plain(s))
+        pieces_give(&p->mores, p->slab, s->more);
     keyed_table_give(&p->table, p->slab, session);
     p->count--;
+}
+
+/* --- its records --- */
+
+const struct record *session_record(const struct session_pool *p, const struct session *s)
+{
+    enum side side = s->run[SIDE_LEFT] != REFERENCE_NONE ? SIDE_LEFT : SIDE_RIGHT;
+    return arena_record(&p->records[side], s->run[side]);
+}
+
+bool session_has_one_record(const struct session_pool *p, uint32_t session)
+{
+    const struct session *s = session_at(p, session);
+    enum side side = s->run[SIDE_LEFT] != REFERENCE_NONE ? SIDE_LEFT : SIDE_RIGHT;
+
+    return session_is_plain(s) && s->run[side_other(side)] == REFERENCE_NONE &&
+           arena_record(&p->records[side], s->run[side])->hash == s->run[side];
+}
+
+static int64_t time_of(const struct session_pool *p, enum side side, uint32_t ref)
+{
+    return record_time_near(arena_record(&p->records[side], ref), p->times->base);
+}
+
+int64_t session_first(const struct session_pool *p, uint32_t session)
+{
+    const struct session *s = session_at(p, session);
+    int64_t first = INT64_MAX;
+
+    if (!session_is_plain(s))
+        return session_more_at(p, session)->first;
+    for (int side = 0; side < SIDES; side++) {
+        if (s->run[side] != REFERENCE_NONE) {
+            int64_t t = time_of(p, side, arena_record(&p->records[side], s->run[side])->hash);
+            first = t < first ? t : first;
+        }
+    }
+    return first;
+}
+
+int64_t session_last(const struct session_pool *p, uint32_t session)
+{
+    const struct session *s = session_at(p, session);
+    int64_t last = INT64_MIN;
+
+    if (!session_is_plain(s))
+        return session_more_at(p, session)->last;
+    for (int side = 0; side < SIDES; side++) {
+        if (s->run[side] != REFERENCE_NONE) {
+            int64_t t = time_of(p, side, s->run[side]);
+            last = t > last ? t : last;
+        }
+    }
+    return last;
+}
+
+/* What is not older than the last one on its side makes nothing older, nor is it missed that
+ * that one is the last no more. What is older must leave the last time to the other side. */
+bool session_needs_more(const struct session_pool *p, uint32_t session, enum side side, int64_t t)
+{
+    const struct session *s = session_at(p, session);
+    enum side other = side_other(side);
+    int64_t before;
+
+    if (!session_is_plain(s) || s->run[side] == REFERENCE_NONE)
+        return false;
+    before = time_of(p, side, s->run[side]);
+    if (t >= before)
+        return false;
+    return s->run[other] == REFERENCE_NONE || time_of(p, other, s->run[other]) < before ||
+           t < session_first(p, session);
+}
+
+/* It is plain no more. */
+static void widen(struct session_pool *p, uint32_t session)
+{
+    struct session_more more = {.next = session, .before = SESSION_NONE, .after = SESSION_NONE};
+
+    if (!session_is_plain(session_at(p, session)))
+        return;
+    more.first = session_first(p, session);
+    more.last = session_last(p, session);
+    session_at(p, session)->more = pieces_take(&p->mores, p->slab);
+    *session_more_at(p, session) = more;
+}
+
+static void reach(struct session_more *m, int64_t t)
+{
+    if (t < m->first)
+        m->first = t;
+    if (t > m->last)
+        m->last = t;
+}
+
+void session_add(struct session_pool *p, uint32_t session, enum side side, uint32_t ref)
+{
+    struct session *s = session_at(p, session);
+    struct record *r = arena_record(&p->records[side], ref), *before;
+    int64_t t = record_time_near(r, p->times->base);
+
+    if (session_needs_more(p, session, side, t))
+        widen(p, session);
+    if (!session_is_plain(s))
+        reach(session_more_at(p, session), t);
+    if (s->run[side] == REFERENCE_NONE) {
+        r->hash = ref;
+    } else {
+        before = arena_record(&p->records[side], s->run[side]);
+        r->hash = before->hash;
+        before->hash = ref;
+    }
+    s->run[side] = ref;
+}
+
+void session_cut(struct session_pool *p, uint32_t session)
+{
+    struct session *s = session_at(p, session);
+
+    for (int side = 0; side < SIDES; side++) {
+        if (s->run[side] != REFERENCE_NONE) {
+            struct record *last = arena_record(&p->records[side], s->run[side]);
+            s->run[side] = last->hash;
+            last->hash = REFERENCE_NONE;
+        }
+    }
 }
 
 /* --- the sessions of one key --- */
@@ -51,25 +193,36 @@ static bool near(int64_t earlier, int64_t later, int64_t gap)
     return earlier >= later || (uint64_t)later - (uint64_t)earlier <= (uint64_t)gap;
 }
 
+/* When it began is looked at last: mostly that is far back, and records come after it. */
+static bool takes(const struct session_pool *p, uint32_t session, int64_t t, int64_t gap)
+{
+    int64_t last = session_last(p, session);
+    return near(last, t, gap) && (near(t, last, gap) || near(t, session_first(p, session), gap));
+}
+
 size_t session_tree_find(const struct session_pool *p, uint32_t root, int64_t t, int64_t gap,
                          uint32_t ret[2])
 {
     uint32_t earlier = SESSION_NONE, later = SESSION_NONE;
     size_t n = 0;
 
+    if (root != SESSION_NONE && session_is_plain(session_at(p, root))) {
+        ret[0] = root;
+        return takes(p, root, t, gap);
+    }
     while (root != SESSION_NONE) {
-        const struct session *s = session_at(p, root);
-        if (s->first <= t) {
+        const struct session_more *m = session_more_at(p, root);
+        if (m->first <= t) {
             earlier = root;
-            root = s->after;
+            root = m->after;
         } else {
             later = root;
-            root = s->before;
+            root = m->before;
         }
     }
-    if (earlier != SESSION_NONE && near(session_at(p, earlier)->last, t, gap))
+    if (earlier != SESSION_NONE && near(session_more_at(p, earlier)->last, t, gap))
         ret[n++] = earlier;
-    if (later != SESSION_NONE && near(t, session_at(p, later)->first, gap))
+    if (later != SESSION_NONE && near(t, session_more_at(p, later)->first, gap))
         ret[n++] = later;
     return n;
 }
@@ -79,15 +232,15 @@ static void split(struct session_pool *p, uint32_t root, int64_t first, uint32_t
                   uint32_t *after)
 {
     while (root != SESSION_NONE) {
-        struct session *s = session_at(p, root);
-        if (s->first < first) {
+        struct session_more *m = session_more_at(p, root);
+        if (m->first < first) {
             *before = root;
-            before = &s->after;
-            root = s->after;
+            before = &m->after;
+            root = m->after;
         } else {
             *after = root;
-            after = &s->before;
-            root = s->before;
+            after = &m->before;
+            root = m->before;
         }
     }
     *before = *after = SESSION_NONE;
@@ -101,11 +254,11 @@ static uint32_t join(struct session_pool *p, uint32_t before, uint32_t after)
     while (before != SESSION_NONE && after != SESSION_NONE) {
         if (priority(p, before) > priority(p, after)) {
             *to = before;
-            to = &session_at(p, before)->after;
+            to = &session_more_at(p, before)->after;
             before = *to;
         } else {
             *to = after;
-            to = &session_at(p, after)->before;
+            to = &session_more_at(p, after)->before;
             after = *to;
         }
     }
@@ -116,34 +269,39 @@ static uint32_t join(struct session_pool *p, uint32_t before, uint32_t after)
 /* The link on the way to a session that begins at `first`. */
 static uint32_t *step(struct session_pool *p, uint32_t root, int64_t first)
 {
-    struct session *s = session_at(p, root);
-    return first < s->first ? &s->before : &s->after;
+    struct session_more *m = session_more_at(p, root);
+    return first < m->first ? &m->before : &m->after;
 }
 
 uint32_t session_tree_put(struct session_pool *p, uint32_t root, uint32_t session)
 {
-    struct session *s = session_at(p, session);
     uint64_t own = priority(p, session);
     uint32_t *link = &root;
+    struct session_more *m;
 
+    if (root == SESSION_NONE)
+        return session;
+    widen(p, root);
+    widen(p, session);
+    m = session_more_at(p, session);
     while (*link != SESSION_NONE && priority(p, *link) >= own)
-        link = step(p, *link, s->first);
-    split(p, *link, s->first, &s->before, &s->after);
+        link = step(p, *link, m->first);
+    split(p, *link, m->first, &m->before, &m->after);
     *link = session;
     return root;
 }
 
 uint32_t session_tree_take(struct session_pool *p, uint32_t root, uint32_t session)
 {
-    struct session *s = session_at(p, session);
+    struct session_more *m = session_more_at(p, session);
     uint32_t *link = &root;
 
     while (*link != session) {
         assert(*link != SESSION_NONE);
-        link = step(p, *link, s->first);
+        link = step(p, *link, m->first);
     }
-    *link = join(p, s->before, s->after);
-    s->before = s->after = SESSION_NONE;
+    *link = join(p, m->before, m->after);
+    m->before = m->after = SESSION_NONE;
     return root;
 }
 
@@ -151,14 +309,16 @@ uint32_t session_tree_later(struct session_pool *p, uint32_t root, int64_t last)
 {
     uint32_t later, *to = &later;
 
+    if (root != SESSION_NONE && session_is_plain(session_at(p, root)))
+        return session_last(p, root) <= last ? SESSION_NONE : root;
     while (root != SESSION_NONE) {
-        struct session *s = session_at(p, root);
-        if (s->last <= last) {
-            root = s->after;
+        struct session_more *m = session_more_at(p, root);
+        if (m->last <= last) {
+            root = m->after;
         } else {
             *to = root;
-            to = &s->before;
-            root = s->before;
+            to = &m->before;
+            root = m->before;
         }
     }
     *to = SESSION_NONE;
@@ -175,14 +335,12 @@ void session_root(struct session_pool *p, uint32_t root, uint32_t by)
 
 void session_absorb(struct session_pool *p, uint32_t younger, uint32_t elder)
 {
-    struct session *y = session_at(p, younger), *e = session_at(p, elder);
+    struct session_more *y = session_more_at(p, younger), *e = session_more_at(p, elder);
     uint32_t next = y->next;
 
-    assert(e->opened < y->opened);
-    if (e->first < y->first)
-        y->first = e->first;
-    if (e->last > y->last)
-        y->last = e->last;
+    assert(session_at(p, elder)->opened < session_at(p, younger)->opened);
+    reach(y, e->first);
+    reach(y, e->last);
     e->before = SESSION_PART;
     y->next = e->next;
     e->next = next;

@@ -10,88 +10,98 @@ void session_order_begin(struct session_order *o, uint32_t session)
     o->merging = false;
 }
 
-static inline void link_to(const struct session_order *o, uint32_t from, uint32_t to)
+static uint32_t *link_of(const struct session_order *o, const struct session_pool *p, uint32_t ref)
 {
-    reference_record(o->chunks[o->side], from)->hash = to;
+    return &arena_record(&p->records[o->side], ref)->hash;
 }
 
-static inline uint64_t number_of(const struct session_order *o, uint32_t ref)
+static uint64_t number_of(const struct session_order *o, const struct session_pool *p, uint32_t ref)
 {
-    return reference_number(o->chunks[o->side], ref);
+    return reference_number(arena_chunks(&p->records[o->side]), ref);
 }
 
-/* The two chains, of which all of the first came before all of the second. */
-static struct session_run hang(const struct session_order *o, struct session_run first,
-                               struct session_run second)
+/* One ring of two, all of the first of which came before all of the second. Rings are known by
+ * their last record, whose link is the first. */
+static uint32_t hang(const struct session_order *o, const struct session_pool *p, uint32_t first,
+                     uint32_t second)
 {
-    if (first.head == REFERENCE_NONE)
-        return second;
-    if (second.head == REFERENCE_NONE)
-        return first;
-    link_to(o, first.tail, second.head);
-    return (struct session_run){first.head, second.tail};
+    uint32_t begin;
+
+    if (first == REFERENCE_NONE || second == REFERENCE_NONE)
+        return first == REFERENCE_NONE ? second : first;
+    begin = *link_of(o, p, first);
+    *link_of(o, p, first) = *link_of(o, p, second);
+    *link_of(o, p, second) = begin;
+    return second;
 }
 
-static void side_done(struct session_order *o, struct session *into, struct session_run made)
+static void side_done(struct session_order *o, struct session *into, uint32_t made)
 {
     into->run[o->side] = made;
     o->side = side_other(o->side);
     o->merging = false;
 }
 
-static void side_begin(struct session_order *o, struct session *into, const struct session *from)
+/* Did all of the first ring come before all of the second? */
+static bool lies_before(const struct session_order *o, const struct session_pool *p, uint32_t first,
+                        uint32_t second)
 {
-    struct session_run a = into->run[o->side], b = from->run[o->side];
+    return number_of(o, p, first) < number_of(o, p, *link_of(o, p, second));
+}
 
-    if (a.head == REFERENCE_NONE || b.head == REFERENCE_NONE ||
-        number_of(o, a.tail) < number_of(o, b.head)) {
-        side_done(o, into, hang(o, a, b));
-    } else if (number_of(o, b.tail) < number_of(o, a.head)) {
-        side_done(o, into, hang(o, b, a));
+static void side_begin(struct session_order *o, const struct session_pool *p, struct session *into,
+                       const struct session *from)
+{
+    uint32_t a = into->run[o->side], b = from->run[o->side];
+
+    if (a == REFERENCE_NONE || b == REFERENCE_NONE || lies_before(o, p, a, b)) {
+        side_done(o, into, hang(o, p, a, b));
+    } else if (lies_before(o, p, b, a)) {
+        side_done(o, into, hang(o, p, b, a));
     } else {
         o->merging = true;
-        o->rest[0] = a.head;
-        o->rest[1] = b.head;
-        o->made = (struct session_run){REFERENCE_NONE, REFERENCE_NONE};
+        o->rest[0] = *link_of(o, p, a);
+        o->rest[1] = *link_of(o, p, b);
+        o->made = REFERENCE_NONE;
     }
 }
 
-/* One record more, or, where one chain is used up, all of the other. */
-static void side_step(struct session_order *o, struct session *into, const struct session *from)
+/* One record more, or, where one ring is used up, all that is left of the other. */
+static void side_step(struct session_order *o, const struct session_pool *p, struct session *into,
+                      const struct session *from)
 {
-    int which = number_of(o, o->rest[0]) < number_of(o, o->rest[1]) ? 0 : 1;
-    uint32_t ref = o->rest[which];
+    int which = number_of(o, p, o->rest[0]) < number_of(o, p, o->rest[1]) ? 0 : 1;
+    uint32_t ref = o->rest[which], last[2] = {into->run[o->side], from->run[o->side]};
 
-    o->rest[which] = reference_record(o->chunks[o->side], ref)->hash;
-    o->made = hang(o, o->made, (struct session_run){ref, ref});
-    if (o->rest[which] != REFERENCE_NONE)
+    o->rest[which] = *link_of(o, p, ref);
+    *link_of(o, p, ref) = ref;
+    o->made = hang(o, p, o->made, ref);
+    if (ref != last[which])
         return;
-    ref = o->rest[1 - which];
-    o->made =
-        hang(o, o->made, (struct session_run){ref, (which == 0 ? from : into)->run[o->side].tail});
-    side_done(o, into, o->made);
+    *link_of(o, p, last[1 - which]) = o->rest[1 - which];
+    side_done(o, into, hang(o, p, o->made, last[1 - which]));
 }
 
 bool session_order_go(struct session_order *o, struct session_pool *p, int64_t *fuel)
 {
     while (*fuel > 0) {
-        struct session *into = session_at(p, o->at);
-        uint32_t next = into->next;
-        struct session *from = session_at(p, next);
+        struct session *into = session_at(p, o->at), *from;
         bool last_side = o->side == SIDE_RIGHT;
+        uint32_t next;
 
-        if (next == o->at)
+        if (session_is_plain(into) || (next = session_more_at(p, o->at)->next) == o->at)
             return true;
+        from = session_at(p, next);
         *fuel -= FETCH_FUEL;
         if (o->merging)
-            side_step(o, into, from);
+            side_step(o, p, into, from);
         else
-            side_begin(o, into, from);
+            side_begin(o, p, into, from);
         if (!last_side || o->side == SIDE_RIGHT)
             continue;
-        into->next = from->next;
+        session_more_at(p, o->at)->next = session_more_at(p, next)->next;
         session_close(p, next);
-        o->at = into->next;
+        o->at = session_more_at(p, o->at)->next;
     }
     return false;
 }

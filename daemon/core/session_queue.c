@@ -6,9 +6,12 @@
 #define BRANCHES    4
 /* Places of the heap before this one are in the caches. */
 #define FETCH_FROM 4096
-/* So many of each line are fetched, and of the heap its top. */
-#define FETCH_LINE 8
-#define FETCH_HEAP 5
+/* What will be looked at is fetched: a session, while so many others of its line stand before it,
+ * or once it has come so far up in the heap; then its last records, by which it ends. */
+#define AHEAD_SESSION      16
+#define AHEAD_RECORDS      8
+#define AHEAD_HEAP_SESSION 21
+#define AHEAD_HEAP_RECORDS 5
 
 void session_queue_init(struct session_queue *q)
 {
@@ -85,32 +88,63 @@ static bool comes_before_last(const struct session_line *l, const struct session
     return comes_before(e, &last);
 }
 
-/* By what one of a run stands in it is not written down: line_drop(). */
-static bool run_takes(const struct session_queued *run, const struct session_queued *e, bool new)
+/* By what one of a run stands in it is not written down: line_drop(). One of several records would
+ * have to be put right there. */
+static bool run_takes(const struct session_queued *run, const struct session_pool *p,
+                      const struct session_queued *e)
 {
-    return new && e->session == run->session + run->count + 1 &&
-           e->opened == run->opened + run->count + 1;
+    uint32_t next = run->count + 1;
+
+    return e->session == run->session + next && e->opened == run->opened + next &&
+           session_has_one_record(p, e->session);
 }
 
-/* `new`: a session that has one time. False: it would not stand in order. */
-static bool line_put(struct session_queue *q, struct session_line *l, struct slab_pool *slab,
-                     const struct session_queued *e, bool new)
+/* False: it would not stand in order. */
+static bool line_put(struct session_queue *q, struct session_line *l, const struct session_pool *p,
+                     const struct session_queued *e)
 {
     if (l->first != NULL && comes_before_last(l, e))
         return false;
-    if (l->first != NULL && run_takes(line_last(l), e, new)) {
+    if (l->first != NULL && run_takes(line_last(l), p, e)) {
         line_last(l)->count++;
     } else {
         if (line_needs_piece(l))
-            piece_add(q, l, slab);
+            piece_add(q, l, p->slab);
         l->last->at[l->to++] = *e;
     }
     l->last_time = e->last;
     return true;
 }
 
-/* The next one of a run stands there by the one time that it had. If it has more by now,
- * its first is not later than that, and it will be put right: it is not its last. */
+/* The one that comes so much later than the head, if it is easily found: runs are mostly long, or
+ * of one. */
+static uint32_t line_ahead(const struct session_line *l, uint32_t ahead)
+{
+    const struct session_queued *run = line_first(l);
+
+    if (run->count >= ahead)
+        return run->session + ahead;
+    ahead += l->from;
+    return ahead < (l->first == l->last ? l->to : l->first->capacity) ? l->first->at[ahead].session
+                                                                      : SESSION_NONE;
+}
+
+static FETCH_INLINE void line_fetch(const struct session_line *l, const struct session_pool *p)
+{
+    uint32_t session;
+
+    if (session_pool_is_small(p))
+        return;
+    session = line_ahead(l, AHEAD_SESSION);
+    if (session != SESSION_NONE)
+        __builtin_prefetch(session_at(p, session));
+    session = line_ahead(l, AHEAD_RECORDS);
+    if (session != SESSION_NONE)
+        session_fetch_last(p, session);
+}
+
+/* The next one of a run stands there by the time of the one record that it had. If it has more
+ * by now, its first time is not later than that, and it will be put right: it is not its last. */
 static void line_drop(struct session_queue *q, struct session_line *l, const struct session_pool *p)
 {
     struct session_queued *run = line_first(l);
@@ -119,10 +153,12 @@ static void line_drop(struct session_queue *q, struct session_line *l, const str
         run->count--;
         run->opened++;
         run->session++;
-        run->last = session_at(p, run->session)->first;
+        run->last = session_first(p, run->session);
     } else if (++l->from == (l->first == l->last ? l->to : l->first->capacity)) {
         piece_drop(q, l, p->slab);
     }
+    if (l->first != NULL)
+        line_fetch(l, p);
 }
 
 /* --- the heap --- */
@@ -168,25 +204,38 @@ static uint64_t first_branch(const struct session_queue *q, uint64_t i)
     return first;
 }
 
+/* One has come up to place `i`. */
+static FETCH_INLINE void heap_fetch(const struct session_queue *q, const struct session_pool *p,
+                                    uint64_t i)
+{
+    if (session_pool_is_small(p))
+        return;
+    if (i < AHEAD_HEAP_RECORDS)
+        session_fetch_last(p, heap_at(q, i)->session);
+    else if (i < AHEAD_HEAP_SESSION)
+        __builtin_prefetch(session_at(p, heap_at(q, i)->session));
+}
+
 /* Moves `e` from the free place at the top to where it belongs. */
-static void sink(struct session_queue *q, struct session_queued e)
+static void sink(struct session_queue *q, const struct session_pool *p, struct session_queued e)
 {
     uint64_t i = 0, branch;
 
     while ((branch = first_branch(q, i)) < q->heap_count && comes_before(heap_at(q, branch), &e)) {
         *heap_at(q, i) = *heap_at(q, branch);
+        heap_fetch(q, p, i);
         i = branch;
     }
     *heap_at(q, i) = e;
 }
 
-static void heap_drop(struct session_queue *q, struct slab_pool *slab)
+static void heap_drop(struct session_queue *q, const struct session_pool *p)
 {
     struct session_queued last = *heap_at(q, --q->heap_count);
 
     if (q->heap_count > 0)
-        sink(q, last);
-    heap_pages_shrink(&q->heap, slab, q->heap_count);
+        sink(q, p, last);
+    heap_pages_shrink(&q->heap, p->slab, q->heap_count);
 }
 
 /* --- all of them --- */
@@ -228,26 +277,19 @@ static void find_head(struct session_queue *q)
         q->head = *head;
 }
 
-static struct session_queued queued(const struct session_pool *p, uint32_t session)
+static void put(struct session_queue *q, const struct session_pool *p, struct session_queued e)
 {
-    const struct session *s = session_at(p, session);
-    return (struct session_queued){s->last, s->opened, session, 0};
-}
-
-static void put(struct session_queue *q, const struct session_pool *p, uint32_t session)
-{
-    struct session_queued e = queued(p, session);
-    bool new = session_at(p, session)->first == e.last;
-
+    e.count = 0;
     for (int i = 0; i < SESSION_LINES; i++)
-        if (line_put(q, &q->lines[i], p->slab, &e, new))
+        if (line_put(q, &q->lines[i], p, &e))
             return;
     heap_put(q, p->slab, e);
 }
 
-void session_queue_put(struct session_queue *q, const struct session_pool *p, uint32_t session)
+void session_queue_put(struct session_queue *q, const struct session_pool *p, uint32_t session,
+                       int64_t last)
 {
-    put(q, p, session);
+    put(q, p, (struct session_queued){last, session_at(p, session)->opened, session, 0});
     q->count++;
     find_head(q);
 }
@@ -257,7 +299,7 @@ static void drop_head(struct session_queue *q, const struct session_pool *p)
     if (q->head_line < SESSION_LINES)
         line_drop(q, &q->lines[q->head_line], p);
     else
-        heap_drop(q, p->slab);
+        heap_drop(q, p);
 }
 
 void session_queue_drop(struct session_queue *q, const struct session_pool *p)
@@ -268,43 +310,32 @@ void session_queue_drop(struct session_queue *q, const struct session_pool *p)
     find_head(q);
 }
 
+void session_queue_move(struct session_queue *from, struct session_queue *to,
+                        const struct session_pool *p)
+{
+    put(to, p, from->head);
+    to->count++;
+    find_head(to);
+    session_queue_drop(from, p);
+}
+
 bool session_queue_refresh(struct session_queue *q, const struct session_pool *p)
 {
-    uint32_t session = q->head.session;
-    const struct session *s = session_at(p, session);
+    struct session_queued e = q->head;
 
-    if (session_is_part(s)) {
+    if (session_is_part(p, e.session)) {
         session_queue_drop(q, p);
         return true;
     }
-    if (s->last == q->head.last)
+    e.last = session_last(p, e.session);
+    if (e.last == q->head.last)
         return false;
     if (q->head_line == SESSION_LINES) {
-        sink(q, queued(p, session));
+        sink(q, p, e);
     } else {
         drop_head(q, p);
-        put(q, p, session);
+        put(q, p, e);
     }
     find_head(q);
     return true;
-}
-
-static FETCH_INLINE void fetch_line(const struct session_line *l, const struct session_pool *p)
-{
-    const struct session_queued *run = line_first(l);
-    const struct session_queued *end =
-        l->first->at + (l->first == l->last ? l->to : l->first->capacity);
-
-    for (uint32_t n = 0; run < end && n < FETCH_LINE; run++)
-        for (uint32_t i = 0; i <= run->count && n < FETCH_LINE; i++, n++)
-            __builtin_prefetch(session_at(p, run->session + i));
-}
-
-void session_queue_fetch(const struct session_queue *q, const struct session_pool *p)
-{
-    for (int i = 0; i < SESSION_LINES; i++)
-        if (q->lines[i].first != NULL)
-            fetch_line(&q->lines[i], p);
-    for (uint64_t i = 0; i < FETCH_HEAP && i < q->heap_count; i++)
-        __builtin_prefetch(session_at(p, heap_at(q, i)->session));
 }

@@ -7,7 +7,7 @@
  * to its end (event time: plus grace; the clock: is past it) it takes no more, whether it
  * has been walked by then or not; so what is late, and what comes out, does not depend
  * on when results are pulled. Due sessions are walked one after the other, in order of
- * end, then of opening: their chains are put in order (core/session_order) and crossed
+ * end, then of opening: their records are put in order (core/session_order) and crossed
  * (core/cross). Rules: semantics.md sections 2 and 5b.
  *
  * A due session stays in the tree of its key until somebody looks there, and in the queue
@@ -20,6 +20,7 @@
 #include "core/arena.h"
 #include "core/cross.h"
 #include "core/instant.h"
+#include "core/near_times.h"
 #include "core/operator.h"
 #include "core/session.h"
 #include "core/session_order.h"
@@ -28,7 +29,7 @@
 /* Due sessions that are walked next, in this order: in no queue any more. */
 #define SESSIONS_NEXT 16
 struct sessions_next {
-    uint32_t sessions[SESSIONS_NEXT];
+    struct session_queued sessions[SESSIONS_NEXT];
     size_t at, count;
 };
 
@@ -39,11 +40,7 @@ struct join_session {
     struct stream_time reached;
     int64_t hold_ms; /* from a session's last record until it is due */
     struct arena records[SIDES];
-
-    /* Records whose times are kept as 32 bits are of the 2^32 ms from `base` on. It goes on by
-     * half of that when none of the first half is left: so many there are in each. */
-    int64_t base;
-    uint64_t near[2];
+    struct near_times times; /* of records: most are kept as 32 bits */
 
     struct session_pool pool;
     struct session_queue open; /* by their time */
@@ -56,7 +53,7 @@ struct join_session {
     uint32_t walked; /* with SESSION_CROSS: the session at hand */
     struct session_order order;
     struct cross cross;
-    uint32_t spent; /* sessions, linked by next, that go at the next pull */
+    uint32_t spent; /* sessions, linked by entry.next, that go at the next pull */
 };
 
 extern const struct operator operator_session;

@@ -2,13 +2,11 @@
  * core/keyed_table: from a key to what is known of it.
  *
  * An entry is a struct of the caller's that begins with a struct keyed_entry. The key
- * itself lies in some record; the caller says where. Entries do not move, and are known
- * by a number of 32 bits (and by their address, until they are removed).
+ * itself lies in some record; the caller says where. Entries are items of core/pieces: they
+ * do not move, and are known by a number (and by their address, until they are removed).
  *
  * Buckets hold chains of entries. They grow and shrink one at a time (linear hashing):
  * with every key that is added at most one is parted, so no call ever takes long.
- * Entries lie in pieces; a piece without entries goes back to the pool, and free places
- * are used before a new piece is taken, so that keys may come and go for ever.
  *
  * Nothing depends on addresses. The order of keyed_table_next() depends on what was added
  * and removed in which order alone, not on hashes.
@@ -22,39 +20,20 @@
 
 #include "base/bytes.h"
 #include "base/slab.h"
-#include "core/slots.h"
+#include "core/pieces.h"
 
-#define KEYED_NONE UINT32_C(0x7fffffff)
+#define KEYED_NONE PIECES_NONE
 
 struct keyed_entry {
-    uint32_t hash;
     uint32_t next; /* in its bucket */
-};
-
-#define KEYED_PLACE_BITS 10
-/* Smaller ones could not all be named in a piece. */
-#define KEYED_ENTRY_MIN 16
-
-/* Entries follow it. */
-struct keyed_piece {
-    uint32_t size;       /* as it was taken from the pool */
-    uint32_t capacity;   /* entries */
-    uint32_t touched;    /* places from here on were never used */
-    uint32_t live;       /* entries that are there */
-    uint32_t free;       /* the first free place below touched; KEYED_NONE */
-    uint32_t prev, next; /* among the pieces with room; SLOTS_NONE */
-    uint32_t unused;
+    uint32_t hash;
 };
 
 struct keyed_table {
     struct bytes (*key_of)(const void *self, const void *entry);
     const void *self;
-    uint32_t entry_size;
+    struct pieces entries;
     uint32_t count; /* entries that can be found */
-
-    struct slots pieces; /* of struct keyed_piece, owned; their slots are in numbers */
-    uint32_t roomy;      /* the first piece with room, or SLOTS_NONE */
-    uint64_t piece_bytes;
 
     uint32_t **segments; /* of buckets, owned: numbers of entries */
     uint32_t segment_count, segment_capacity;
@@ -62,7 +41,7 @@ struct keyed_table {
     uint64_t segment_bytes;
 };
 
-/* `entry_size` is that of the caller's struct, at least KEYED_ENTRY_MIN. `key_of` gives the
+/* `entry_size` is that of the caller's struct, at least PIECES_ITEM_MIN. `key_of` gives the
  * key of one that is in the table; `self` is the caller's. An empty table takes no memory. */
 void keyed_table_init(struct keyed_table *t, size_t entry_size,
                       struct bytes (*key_of)(const void *self, const void *entry),
@@ -86,10 +65,7 @@ bool keyed_table_fetch(const struct keyed_table *t, const uint32_t *hashes, size
 
 static inline void *keyed_table_entry(const struct keyed_table *t, uint32_t number)
 {
-    const struct keyed_piece *p = t->pieces.at[number >> KEYED_PLACE_BITS];
-    uint32_t place = number & ((1u << KEYED_PLACE_BITS) - 1);
-
-    return (char *)(p + 1) + (size_t)place * t->entry_size;
+    return pieces_at(&t->entries, number);
 }
 
 /* What the next keyed_table_add() allocates; UINT64_MAX: no number is left for it. */
@@ -104,23 +80,32 @@ void keyed_table_remove(struct keyed_table *t, struct slab_pool *pool, uint32_t 
 
 /* The two in two steps each, for entries that are there for longer than they can be found:
  * memory for one, all zero but for its hash; then it may be found by its key, until it leaves. */
-uint64_t keyed_table_take_growth(const struct keyed_table *t);
+static inline uint64_t keyed_table_take_growth(const struct keyed_table *t)
+{
+    return pieces_growth(&t->entries, 1);
+}
 uint32_t keyed_table_take(struct keyed_table *t, struct slab_pool *pool, uint32_t hash);
 uint64_t keyed_table_enter_growth(const struct keyed_table *t);
 void keyed_table_enter(struct keyed_table *t, struct slab_pool *pool, uint32_t number);
 void keyed_table_leave(struct keyed_table *t, struct slab_pool *pool, uint32_t number);
-void keyed_table_give(struct keyed_table *t, struct slab_pool *pool, uint32_t number);
+static inline void keyed_table_give(struct keyed_table *t, struct slab_pool *pool, uint32_t number)
+{
+    pieces_give(&t->entries, pool, number);
+}
 /* `by`, of the same key, is found from now on, and not `number`. */
 void keyed_table_replace(struct keyed_table *t, uint32_t number, uint32_t by);
 
 /* One entry after the other: KEYED_NONE gives the first, and comes after the last. The
  * entry at hand may be removed, others may be added meanwhile. */
-uint32_t keyed_table_next(const struct keyed_table *t, uint32_t number);
+static inline uint32_t keyed_table_next(const struct keyed_table *t, uint32_t number)
+{
+    return pieces_next(&t->entries, number);
+}
 
 /* All that is allocated: counts as state. */
 static inline uint64_t keyed_table_bytes(const struct keyed_table *t)
 {
-    return t->piece_bytes + slots_bytes(&t->pieces) + t->segment_bytes +
+    return pieces_bytes(&t->entries) + t->segment_bytes +
            (uint64_t)t->segment_capacity * sizeof(*t->segments);
 }
 

@@ -1,7 +1,7 @@
 /*
- * core/session_order: the chains of a session's parts become one chain a side.
+ * core/session_order: the records of a session's parts become one ring a side.
  *
- * Each part's chain is in order of arrival already. The ring is gone round, and each part
+ * Each part's records are in order of arrival already. The ring of parts is gone round, and each
  * is merged with its next one, until one is left: n log k steps for n records in k parts,
  * and no memory. It can stop at any record. Parts that came one after the other, as most
  * do, are hung together in one step.
@@ -17,12 +17,11 @@
 #include "core/side.h"
 
 struct session_order {
-    struct log_chunk *const *chunks[SIDES]; /* set anew by the owner before each call */
-    uint32_t at;                            /* the part that takes its next one's chains ... */
-    enum side side;                         /* ... on this side */
-    bool merging;                           /* record by record: */
-    uint32_t rest[2];                       /* of its chain and of its next one's */
-    struct session_run made;                /* so far */
+    uint32_t at;      /* the part that takes its next one's records ... */
+    enum side side;   /* ... on this side */
+    bool merging;     /* record by record: */
+    uint32_t rest[2]; /* the first ones that are left, of its own and of its next one's */
+    uint32_t made;    /* so far: the last one of a ring */
 };
 
 /* All that is in the ring of `session` belongs to this until it is done. */

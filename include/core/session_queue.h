@@ -30,7 +30,7 @@ struct session_queued {
     uint64_t opened;
     uint32_t session;
     uint32_t count; /* in a line: so many others follow, whose numbers go on by one each, and
-                     * which had one time each when they came */
+                     * which had one record each when they came */
 };
 
 struct session_piece {
@@ -65,19 +65,21 @@ static inline uint64_t session_queue_bytes(const struct session_queue *q)
     return q->line_bytes + heap_pages_bytes(&q->heap);
 }
 
-/* What session_queue_put() would allocate at most. */
+/* What session_queue_put(), or session_queue_move() to it, would allocate at most. */
 uint64_t session_queue_need(const struct session_queue *q);
 
-void session_queue_put(struct session_queue *q, const struct session_pool *p, uint32_t session);
+void session_queue_put(struct session_queue *q, const struct session_pool *p, uint32_t session,
+                       int64_t last);
 
 /* The head, of a queue that is not empty. */
 void session_queue_drop(struct session_queue *q, const struct session_pool *p);
 
+/* The head of `from` waits in the other one from now on. */
+void session_queue_move(struct session_queue *from, struct session_queue *to,
+                        const struct session_pool *p);
+
 /* Gives the head its place if its session ends later by now or is a part; false: it is
  * where it belongs. May allocate session_queue_need(). */
 bool session_queue_refresh(struct session_queue *q, const struct session_pool *p);
-
-/* A hint: some sessions that may come to the head soon will be looked at. */
-void session_queue_fetch(const struct session_queue *q, const struct session_pool *p);
 
 #endif

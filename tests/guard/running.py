@@ -65,6 +65,9 @@ def checks(sanitized):
     long_lines = matches.Match("window, 120 B", "tumbling", matches.TUMBLING, csv_bytes=120)
     one = matches.Match("interval, 1 record a key", "interval", matches.INTERVAL, percent=0)
     four = matches.Match("interval, 4 records a key", "interval", matches.INTERVAL, repeats=2)
+    gap = {"gap": matches.BLOCK_MS}
+    lone = matches.Match("session, 1 record a key", "session", gap, percent=0)
+    pairs = matches.Match("session, 4 records a key", "session", gap, repeats=2)
     if sanitized:
         return [lambda rig, match=match: held(rig, match, None, SANITIZED_HELD, SANITIZED_TURN_MS)
                 for match in (window, four)]
@@ -74,6 +77,8 @@ def checks(sanitized):
         lambda rig: held(rig, long_lines, figures.MEMORY_MARKS[120][0]),
         lambda rig: held(rig, one, figures.HELD_MARKS["keyed 1"][0]),
         lambda rig: held(rig, four, figures.HELD_MARKS["keyed 4"][0]),
+        lambda rig: held(rig, lone, figures.HELD_MARKS["keyed 1"][0]),
+        lambda rig: held(rig, pairs, figures.HELD_MARKS["keyed 4"][0]),
     ]
 
 

@@ -68,7 +68,8 @@ static inline uint64_t state_by_hand(const struct session_fixture *f)
     const struct keyed_table *sessions = &j->pool.table;
 
     return slab_used(f->pool) + slots_bytes(&j->records[SIDE_LEFT].chunks) +
-           slots_bytes(&j->records[SIDE_RIGHT].chunks) + slots_bytes(&sessions->pieces) +
+           slots_bytes(&j->records[SIDE_RIGHT].chunks) + slots_bytes(&sessions->entries.slots) +
+           slots_bytes(&j->pool.mores.slots) +
            sessions->segment_capacity * sizeof(*sessions->segments) +
            (j->open.heap.capacity + j->due.heap.capacity) * sizeof(void *);
 }

@@ -161,9 +161,10 @@ static void assert_one_session(const struct session_fixture *f)
 
     assert_int_equal(sessions->count, 1);
     while ((number = keyed_table_next(sessions, number)) != KEYED_NONE) {
-        const struct session *s = session_at(&f->join->pool, number);
-        whole += !session_is_part(s);
-        assert_true(session_is_part(s) || (s->before == SESSION_NONE && s->after == SESSION_NONE));
+        const struct session_more *m = session_more_at(&f->join->pool, number);
+        bool part = session_is_part(&f->join->pool, number);
+        whole += !part;
+        assert_true(part || (m->before == SESSION_NONE && m->after == SESSION_NONE));
     }
     assert_int_equal(whole, 1);
 }
@@ -295,7 +296,7 @@ static void times_are_told_whole_over_many_years(void **state)
         advance(f, INT64_MAX);
         told += drain_times(f);
         assert_true(told > 900);
-        assert_int_equal(f->join->near[0] + f->join->near[1], 0);
+        assert_int_equal(f->join->times.count[0] + f->join->times.count[1], 0);
         assert_empty(f);
         close_session(f);
     }

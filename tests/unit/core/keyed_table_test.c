@@ -136,7 +136,7 @@ static void assert_sound(const struct table_fixture *f)
     assert_int_equal(walked, f->count);
     assert_int_equal(t->count, f->count);
     assert_int_equal(keyed_table_bytes(t), slab_used(f->pool) +
-                                               t->pieces.capacity * sizeof(void *) +
+                                               t->entries.slots.capacity * sizeof(void *) +
                                                t->segment_capacity * sizeof(void *));
 }
 

@@ -1,12 +1,11 @@
-#include "fixture.h"
+#include "session_fixture.h"
 
 #include "core/session_queue.h"
 
 #define COUNT 300
 
 struct queue_fixture {
-    struct slab_pool *slab;
-    struct session_pool pool;
+    struct pool_fixture p;
     struct session_queue queue;
 };
 
@@ -14,25 +13,23 @@ static struct queue_fixture *open_queue(void)
 {
     struct queue_fixture *f = mem_alloc_zeroed(1, sizeof(*f));
 
-    f->slab = slab_pool_new();
-    session_pool_init(&f->pool, f->slab, 1, NULL, NULL); /* nobody is looked for by key */
+    open_pool(&f->p);
     session_queue_init(&f->queue);
     return f;
 }
 
 static void close_queue(struct queue_fixture *f)
 {
-    session_queue_done(&f->queue, &f->pool);
-    session_pool_done(&f->pool);
-    slab_pool_free(f->slab);
+    session_queue_done(&f->queue, &f->p.pool);
+    close_pool(&f->p);
     mem_free(f);
 }
 
 static uint32_t put(struct queue_fixture *f, int64_t t)
 {
-    uint32_t s = session_open(&f->pool, 0, t);
+    uint32_t s = open_at(&f->p, SIDE_LEFT, t);
 
-    session_queue_put(&f->queue, &f->pool, s);
+    session_queue_put(&f->queue, &f->p.pool, s, t);
     return s;
 }
 
@@ -41,10 +38,10 @@ static uint32_t next(struct queue_fixture *f)
 {
     uint32_t s;
 
-    while (session_queue_refresh(&f->queue, &f->pool))
+    while (session_queue_refresh(&f->queue, &f->p.pool))
         ;
     s = f->queue.head.session;
-    session_queue_drop(&f->queue, &f->pool);
+    session_queue_drop(&f->queue, &f->p.pool);
     return s;
 }
 
@@ -58,7 +55,7 @@ static void those_that_end_together_come_in_order_of_opening(void **state)
     for (size_t i = 0; i < COUNT_OF(times); i++)
         put(f, times[i]);
     for (size_t i = 0; i < COUNT_OF(times); i++)
-        assert_int_equal(session_at(&f->pool, next(f))->opened, opened[i]);
+        assert_int_equal(session_at(&f->p.pool, next(f))->opened, opened[i]);
     assert_int_equal(f->queue.count, 0);
     close_queue(f);
 }
@@ -69,9 +66,9 @@ static void a_session_that_went_on_waits_for_its_new_end(void **state)
     uint32_t a = put(f, 10), b = put(f, 20), c = put(f, 30);
 
     (void)state;
-    session_at(&f->pool, a)->last = 25;
+    add_at(&f->p, a, SIDE_LEFT, 25);
     assert_int_equal(next(f), b);
-    session_at(&f->pool, a)->last = 30;
+    add_at(&f->p, a, SIDE_RIGHT, 30);
     assert_int_equal(next(f), a);
     assert_int_equal(next(f), c);
     close_queue(f);
@@ -82,19 +79,16 @@ struct crowd {
     uint32_t sessions[COUNT];
 };
 
-static struct session *member(const struct queue_fixture *f, const struct crowd *c, uint32_t i)
+static bool is_there(const struct queue_fixture *f, const struct crowd *c, uint32_t i)
 {
-    struct session *s;
-
-    if (c->sessions[i] == SESSION_NONE)
-        return NULL;
-    s = session_at(&f->pool, c->sessions[i]);
-    return session_is_part(s) ? NULL : s;
+    return c->sessions[i] != SESSION_NONE && !session_is_part(&f->p.pool, c->sessions[i]);
 }
 
-static bool ends_before(const struct session *a, const struct session *b)
+static bool ends_before(const struct session_pool *p, uint32_t a, uint32_t b)
 {
-    return a->last != b->last ? a->last < b->last : a->opened < b->opened;
+    return session_last(p, a) != session_last(p, b)
+               ? session_last(p, a) < session_last(p, b)
+               : session_at(p, a)->opened < session_at(p, b)->opened;
 }
 
 /* The least of those that are there and no part, by its real end; COUNT: none is left. */
@@ -103,32 +97,34 @@ static uint32_t least(const struct queue_fixture *f, const struct crowd *c)
     uint32_t best = COUNT;
 
     for (uint32_t i = 0; i < COUNT; i++)
-        if (member(f, c, i) != NULL &&
-            (best == COUNT || ends_before(member(f, c, i), member(f, c, best))))
+        if (is_there(f, c, i) &&
+            (best == COUNT || ends_before(&f->p.pool, c->sessions[i], c->sessions[best])))
             best = i;
     return best;
 }
 
 static void move_some(struct queue_fixture *f, const struct crowd *c, uint64_t *chance)
 {
-    struct session *s = member(f, c, dice(chance, COUNT));
+    uint32_t i = dice(chance, COUNT);
 
-    if (s == NULL)
+    if (!is_there(f, c, i))
         return;
-    s->last += dice(chance, 5);
-    s->first -= dice(chance, 5);
+    add_at(&f->p, c->sessions[i], (enum side)dice(chance, 2),
+           session_last(&f->p.pool, c->sessions[i]) + dice(chance, 5));
+    add_at(&f->p, c->sessions[i], (enum side)dice(chance, 2),
+           session_first(&f->p.pool, c->sessions[i]) - dice(chance, 5));
 }
 
 static void absorb_some(struct queue_fixture *f, const struct crowd *c, uint64_t *chance)
 {
     uint32_t a = dice(chance, COUNT), b = dice(chance, COUNT);
 
-    if (a == b || member(f, c, a) == NULL || member(f, c, b) == NULL)
+    if (a == b || !is_there(f, c, a) || !is_there(f, c, b))
         return;
-    if (member(f, c, a)->opened < member(f, c, b)->opened)
-        session_absorb(&f->pool, c->sessions[b], c->sessions[a]);
+    if (a < b)
+        absorb_at(&f->p, c->sessions[b], c->sessions[a]);
     else
-        session_absorb(&f->pool, c->sessions[a], c->sessions[b]);
+        absorb_at(&f->p, c->sessions[a], c->sessions[b]);
 }
 
 static void order_is_kept_whatever_moves_and_whatever_becomes_a_part(void **state)
@@ -150,7 +146,7 @@ static void order_is_kept_whatever_moves_and_whatever_becomes_a_part(void **stat
             c.sessions[i] = SESSION_NONE;
         }
         while (f->queue.count > 0) /* parts alone */
-            assert_true(session_queue_refresh(&f->queue, &f->pool));
+            assert_true(session_queue_refresh(&f->queue, &f->p.pool));
         close_queue(f);
     }
 }
@@ -162,8 +158,8 @@ static void parts_come_before_the_session_that_they_are_of(void **state)
     uint32_t a = put(f, 10), b = put(f, 10), c = put(f, 10);
 
     (void)state;
-    session_absorb(&f->pool, b, a);
-    session_absorb(&f->pool, c, b);
+    absorb_at(&f->p, b, a);
+    absorb_at(&f->p, c, b);
     assert_int_equal(next(f), c);
     assert_int_equal(f->queue.count, 0);
     close_queue(f);
@@ -180,9 +176,9 @@ static void sessions_of_two_sides_wait_in_two_lines(void **state)
         put(f, i / 3 * 3 - (i / 100 % 2 == 0 ? 0 : 150));
     assert_int_equal(f->queue.heap_count, 0);
     for (int i = 0; i < 20 * COUNT; i++) {
-        const struct session *s = session_at(&f->pool, next(f));
-        assert_true(s->last >= before);
-        before = s->last;
+        int64_t last = session_last(&f->p.pool, next(f));
+        assert_true(last >= before);
+        before = last;
     }
     assert_int_equal(session_queue_bytes(&f->queue), 0);
     close_queue(f);
@@ -198,7 +194,7 @@ static void sessions_that_open_in_order_of_time_cost_next_to_nothing(void **stat
         put(f, i / 3);
     assert_in_range(session_queue_bytes(&f->queue), 1, 100 * COUNT);
     for (int i = 0; i < 100 * COUNT; i++)
-        assert_int_equal(session_at(&f->pool, next(f))->opened, i);
+        assert_int_equal(session_at(&f->p.pool, next(f))->opened, i);
     assert_int_equal(session_queue_bytes(&f->queue), 0);
     close_queue(f);
 }
