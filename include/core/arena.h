@@ -53,7 +53,8 @@ void arena_done(struct arena *a, struct slab_pool *pool); /* records that are le
 
 /* Copies a record in. Numbers do not go down from one call to the next. The prefix is the
  * caller's to set. `room` is how many bytes may still be allocated: false if it takes
- * more, or if no reference is left to name it by; nothing has changed then. */
+ * more, or if no reference is left to name it by. No record has moved then; but of many
+ * chunks only some were searched for a free place, and the next call looks into others. */
 bool arena_add(struct arena *a, struct slab_pool *pool, const struct record_parts *parts,
                uint64_t number, uint64_t room, uint32_t *ret_ref);
 

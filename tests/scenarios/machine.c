@@ -154,6 +154,19 @@ static size_t push(struct machine *m, enum side side, struct machine_connection 
     return taken;
 }
 
+/* What it refuses once it refuses again. Only where state is full it may have found, by looking
+ * further, a free place in what it has (core/arena): then it takes no byte more. */
+static size_t push_refused(struct machine *m, enum side side, struct machine_connection *c,
+                           size_t from)
+{
+    bool full = engine_holds(m->engine, side, &c->feed) == ENGINE_FULL;
+    uint64_t before = engine_state_bytes(m->engine);
+    size_t taken = push(m, side, c, from);
+    if (taken > 0 && !(full && engine_state_bytes(m->engine) <= before))
+        break_promise(m, "the engine took a row that it had just refused");
+    return taken;
+}
+
 static void pull_what_comes_first(struct machine *m, enum side side,
                                   const struct machine_connection *c)
 {
@@ -170,14 +183,19 @@ static void pull_what_comes_first(struct machine *m, enum side side,
 static size_t push_all(struct machine *m, enum side side, struct machine_connection *c)
 {
     struct batch *b = &m->feed[side].batch;
-    size_t at = 0;
+    size_t at = 0, more;
     b->feed = &c->feed;
     for (;;) {
-        at += push(m, side, c, at);
+        if (at < b->count)
+            at += push(m, side, c, at);
         c->hold = ENGINE_TAKES;
         if (at == b->count || m->fault != NULL)
             return at;
-        look_at_refusal(m, side, c, at);
+        look_at_refusal(m, side, c);
+        more = push_refused(m, side, c, at);
+        at += more;
+        if (more > 0)
+            continue;
         c->hold = engine_holds(m->engine, side, &c->feed);
         if (c->hold != ENGINE_RESULTS || m->by_hand)
             return at;

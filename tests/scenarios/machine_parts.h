@@ -51,7 +51,7 @@ void break_promise(struct machine *m, const char *format, ...)
 void look_at_books(struct machine *m);
 
 /* The engine took only `taken` rows of the batch: it says why, and means it. */
-void look_at_refusal(struct machine *m, enum side side, struct machine_connection *c, size_t taken);
+void look_at_refusal(struct machine *m, enum side side, struct machine_connection *c);
 
 /* How large state may be after a push from this connection. */
 uint64_t state_allowed(const struct machine *m, enum side side, const struct machine_connection *c);

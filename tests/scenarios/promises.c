@@ -80,9 +80,8 @@ static bool replay_waits(const struct machine *m, enum side side)
 }
 
 /* An engine that refused a row and would say that it takes some more makes its caller spin. */
-void look_at_refusal(struct machine *m, enum side side, struct machine_connection *c, size_t taken)
+void look_at_refusal(struct machine *m, enum side side, struct machine_connection *c)
 {
-    struct batch *b = &m->feed[side].batch;
     switch (engine_holds(m->engine, side, &c->feed)) {
     case ENGINE_TAKES:
         break_promise(m, "the engine refused a row and says that it takes rows");
@@ -101,8 +100,6 @@ void look_at_refusal(struct machine *m, enum side side, struct machine_connectio
             break_promise(m, "a row waits for the other side, which is not what is next");
         break;
     }
-    if (engine_push(m->engine, side, b, taken, (struct stream_time){m->now_ms}) != 0)
-        break_promise(m, "the engine took a row that it had just refused");
 }
 
 /* --- state --- */

@@ -324,6 +324,30 @@ static void without_room_free_places_are_used(void **state)
     close_arena(f);
 }
 
+/* Not all chunks are asked at a time; but each call goes on where the last one stopped. */
+static void the_one_free_place_is_found_sooner_or_later(void **state)
+{
+    struct arena_fixture *f = open_arena(0);
+    uint64_t bytes;
+    int looks;
+
+    (void)state;
+    while (f->arena.chunks.count < 100)
+        add(f, 60);
+    while (add_within(f, 60, 0))
+        ;
+    bytes = f->arena.chunk_bytes;
+    for (size_t i = 0; i < f->count; i += f->count / 50) {
+        drop(f, i);
+        for (looks = 1; looks < 10 && !add_within(f, 60, 0); looks++)
+            ;
+        assert_in_range(looks, 1, 9);
+    }
+    assert_int_equal(f->arena.chunk_bytes, bytes);
+    assert_sound(f);
+    close_arena(f);
+}
+
 /* Numbers in a chunk are counted by 32 bits from its first. */
 static void places_are_not_reused_for_numbers_that_are_too_far_away(void **state)
 {
@@ -413,6 +437,7 @@ int main(void)
         cmocka_unit_test(after_a_peak_its_chunks_are_filled_anew),
         cmocka_unit_test(a_refused_record_changes_nothing),
         cmocka_unit_test(without_room_free_places_are_used),
+        cmocka_unit_test(the_one_free_place_is_found_sooner_or_later),
         cmocka_unit_test(places_are_not_reused_for_numbers_that_are_too_far_away),
         cmocka_unit_test(the_last_record_gives_its_place_to_the_next),
         cmocka_unit_test(anything_may_happen_in_any_order),
