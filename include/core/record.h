@@ -131,8 +131,9 @@ static inline int64_t record_time_near(const struct record *r, int64_t base)
 {
     uint32_t low;
 
-    if (!record_has(r, RECORD_TIME32))
+    if (record_has(r, RECORD_TIMED))
         return record_time(r);
+    assert(record_has(r, RECORD_TIME32));
     memcpy(&low, r + 1, sizeof(low));
     return base + (uint32_t)(low - (uint32_t)base);
 }
