@@ -21,7 +21,7 @@
 
 /* At least so many: a search that has to go on past a slot is a wrong guess of the processor,
  * which costs more than the memory does. */
-#define WALK_SLOTS_A_KEY 4
+#define WALK_SLOTS_A_KEY 8
 
 struct walk_entry {
     struct record *tail[SIDES]; /* NULL: no record on that side */
