@@ -57,15 +57,18 @@ struct group {
     uint32_t reference;
 };
 
-/* What will be chained soon: in this chunk, or in the one behind it, from its head on. */
-static FETCH_INLINE void fetch_chunk(const struct log_part *p, uint32_t chunk, uint32_t offset)
+/* What will be chained soon. Behind the chunk's end it is something else: no harm. */
+static FETCH_INLINE void fetch_record(const struct record *r)
 {
-    uint32_t used = p->chunks[chunk]->used;
+    __builtin_prefetch((const char *)r + BUILD_AHEAD);
+}
 
-    if (offset < used)
-        __builtin_prefetch(log_chunk_record(p->chunks[chunk], offset));
-    else if (chunk + 1 < p->count && offset - used < BUILD_AHEAD)
-        __builtin_prefetch((const char *)p->chunks[chunk + 1] + (offset - used));
+/* What fetch_record() does not come to: the first records of a chunk. */
+static FETCH_INLINE void fetch_head(const struct log_part *p, uint32_t chunk)
+{
+    if (chunk < p->count)
+        for (size_t i = 0; i < BUILD_AHEAD; i += CACHE_LINE)
+            __builtin_prefetch((const char *)p->chunks[chunk] + i);
 }
 
 /* The record whose key a right record's will be compared with, if its slot is right; where there
@@ -115,8 +118,7 @@ static inline int64_t take_debts(struct window_walk *w)
 }
 
 /* Returns the fuel it takes. */
-static int64_t build_group(struct window_walk *w, const struct log_part *p,
-                           const struct log_chunk *c)
+static int64_t build_group(struct window_walk *w, const struct log_chunk *c)
 {
     const uint32_t *slots = w->table.slots, mask = w->table.slot_mask, used = c->used;
     uint32_t offset = w->offset, chunk = w->chunk;
@@ -128,7 +130,7 @@ static int64_t build_group(struct window_walk *w, const struct log_part *p,
         group[n] = (struct group){r, reference_make(chunk, offset)};
         offset += (uint32_t)record_stride(r);
         __builtin_prefetch(&slots[r->hash & mask]);
-        fetch_chunk(p, chunk, offset + BUILD_AHEAD);
+        fetch_record(r);
     }
     w->offset = offset;
     chain_group(w, group, n);
@@ -141,10 +143,12 @@ static void build_direct(struct window_walk *w, int64_t *fuel)
 
     for (; w->chunk < p->count; w->chunk++, w->offset = 0) {
         const struct log_chunk *c = p->chunks[w->chunk];
+        if (w->offset == 0)
+            fetch_head(p, w->chunk + 1);
         while (w->offset < c->used) {
             if (*fuel <= 0)
                 return;
-            *fuel -= build_group(w, p, c);
+            *fuel -= build_group(w, c);
         }
     }
     --*fuel;
@@ -164,8 +168,10 @@ static int64_t build_runs_group(struct window_walk *w)
         struct record *r = window_runs_peek(runs, &group[n].reference);
         if (r == NULL)
             break;
+        if (run->offset == 0)
+            fetch_head(run->part, run->chunk + 1);
         run->offset += (uint32_t)record_stride(r);
-        fetch_chunk(run->part, run->chunk, run->offset + BUILD_AHEAD);
+        fetch_record(r);
         if (log_part_of(r->hash, w->bits) != w->part)
             continue;
         __builtin_prefetch(&w->table.slots[r->hash & w->table.slot_mask]);
