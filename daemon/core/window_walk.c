@@ -279,20 +279,18 @@ static FETCH_INLINE void fetch_right(const struct walk_entry *e)
     }
 }
 
-/* One of a plain pair; `dies`: as in the walk, for the compiler to know. Those that were
- * matched before are counted in `ret_met`, where all have one store. */
+/* One of a plain pair; `once`: as in the walk, for the compiler to know. The caller counts it
+ * then, for it was not matched before. */
 static inline struct record *take_plain(struct window_walk *w, const struct walk_entry *e,
-                                        enum side side, bool dies, uint64_t ret_met[SIDES])
+                                        enum side side, bool once)
 {
     struct record *r = e->tail[side];
-    uint16_t flags = r->size_flags;
 
-    if (dies) {
-        ret_met[side] += (flags & RECORD_MATCHED) != 0;
-        r->size_flags = flags | RECORD_DECIDED | RECORD_MATCHED;
+    if (once) {
+        r->size_flags |= RECORD_DECIDED | RECORD_MATCHED;
         return r;
     }
-    if ((flags & RECORD_MATCHED) == 0)
+    if (!record_has(r, RECORD_MATCHED))
         pairing_matched(w->cross.pairing.books, side, r, cross_held(&w->cross, side, r->hash));
     r->hash = e->hash;
     return r;
@@ -316,10 +314,9 @@ static size_t take_alone(struct window_walk *w, const struct walk_entry *e, enum
 
 /* Up to the next key that is none. */
 static inline __attribute__((always_inline)) size_t
-emit_plain_pairs(struct window_walk *w, struct result *ret, size_t max, int64_t *fuel, bool dies)
+emit_plain_pairs(struct window_walk *w, struct result *ret, size_t max, int64_t *fuel, bool once)
 {
     int64_t start = w->cross.window_start, end = w->cross.window_end;
-    uint64_t met[SIDES] = {0, 0};
     size_t n = 0, affordable = (size_t)(*fuel > 0 ? (*fuel + FETCH_FUEL - 1) / FETCH_FUEL : 0);
     const struct walk_entry *e = w->table.entries + w->entry;
     const struct walk_entry *table_end = w->table.entries + w->table.count;
@@ -330,15 +327,15 @@ emit_plain_pairs(struct window_walk *w, struct result *ret, size_t max, int64_t 
         struct record *l, *r;
         if (e + EMIT_AHEAD < table_end)
             fetch_right(e + EMIT_AHEAD);
-        l = take_plain(w, e, SIDE_LEFT, dies, met);
-        r = take_plain(w, e, SIDE_RIGHT, dies, met);
+        l = take_plain(w, e, SIDE_LEFT, once);
+        r = take_plain(w, e, SIDE_RIGHT, once);
         pairing_result(&ret[n], RESULT_PAIR, l, r, start, end);
         ret[n].time[SIDE_LEFT] = record_time_near(l, start);
         ret[n].time[SIDE_RIGHT] = record_time_near(r, start);
     }
     w->entry += (uint32_t)n;
-    for (int s = 0; s < SIDES && dies; s++)
-        pairing_matched_some(w->cross.pairing.books, (enum side)s, n - met[s], w->cross.held[s]);
+    for (int s = 0; s < SIDES && once; s++)
+        pairing_matched_some(w->cross.pairing.books, (enum side)s, n, w->cross.held[s]);
     *fuel -= (int64_t)n * FETCH_FUEL;
     return n;
 }
@@ -367,7 +364,7 @@ static size_t emit_plain(struct window_walk *w, struct result *ret, size_t max, 
 
     do {
         before = w->entry;
-        if (w->dies)
+        if (w->once)
             n += emit_plain_pairs(w, ret + n, max - n, fuel, true);
         else
             n += emit_plain_pairs(w, ret + n, max - n, fuel, false);
@@ -475,6 +472,7 @@ static void choose_kind(struct window_walk *w, int64_t end, unsigned tasks)
 
     w->direct = w->pane_count == 1;
     w->dies = w->direct && leaves;
+    w->once = w->dies && pane_is_window(w->plan);
     w->plain = w->pairs_plain && (tasks & CROSS_TELL) != 0;
     w->silent = (tasks & CROSS_TELL) == 0 && !c->pads[SIDE_LEFT] && !c->pads[SIDE_RIGHT];
     w->bits =
