@@ -323,7 +323,9 @@ emit_plain_pairs(struct window_walk *w, struct result *ret, size_t max, int64_t 
 
     if (max > affordable)
         max = affordable;
-    for (; n < max && e < table_end && walk_entry_is_pair(e); e++, n++) {
+    if (max > (size_t)(table_end - e))
+        max = (size_t)(table_end - e);
+    for (; n < max && walk_entry_is_pair(e); e++, n++) {
         struct record *l, *r;
         if (e + EMIT_AHEAD < table_end)
             fetch_right(e + EMIT_AHEAD);
