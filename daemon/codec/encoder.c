@@ -358,13 +358,13 @@ static inline bool append_two_lines(const struct encoder *e, const struct result
     return true;
 }
 
-bool encoder_result(struct encoder *e, const struct result *r, struct buf *to)
+/* Apart from the most common row, which saves no registers for it. */
+static __attribute__((noinline)) bool append_pieces(struct encoder *e, const struct result *r,
+                                                    struct buf *to)
 {
     size_t room = e->tail.n;
     char *start, *at;
 
-    if (e->two_lines && append_two_lines(e, r, to))
-        return true;
     if (!make_pieces(e, r))
         return false;
     for (size_t i = 0; i < e->piece_count; i++)
@@ -375,6 +375,11 @@ bool encoder_result(struct encoder *e, const struct result *r, struct buf *to)
     at = copy_bytes(at, e->tail.p, e->tail.n);
     buf_advance(to, (size_t)(at - start));
     return true;
+}
+
+bool encoder_result(struct encoder *e, const struct result *r, struct buf *to)
+{
+    return (e->two_lines && append_two_lines(e, r, to)) || append_pieces(e, r, to);
 }
 
 void encoder_failure(const struct encoder *e, struct buf *to)

@@ -38,16 +38,10 @@ void walk_table_begin(struct walk_table *t)
     while (slots < WALK_SLOTS_A_KEY * t->count)
         slots *= 2;
     slots_reset(t, slots);
-    t->count = 0;
-    walk_table_add_entry(t, 0, BYTES_NULL);
-}
-
-void walk_table_add_lone(struct walk_table *t, enum side side, struct record *r, uint32_t ref)
-{
-    uint32_t entry = walk_table_add_entry(t, r->hash, BYTES_NULL);
-
-    t->entries[entry].head[side] = ref;
-    r->hash = REFERENCE_NONE;
+    if (t->capacity == 0)
+        walk_table_grow_entries(t);
+    t->entries[WALK_NULL_KEY] = (struct walk_entry){0};
+    t->count = WALK_NULL_KEY + 1;
 }
 
 static void slot_put(struct walk_table *t, uint32_t entry)
@@ -63,7 +57,7 @@ void walk_table_grow_slots(struct walk_table *t)
 {
     slots_reset(t, 2 * (t->slot_mask + 1));
     for (uint32_t i = WALK_NULL_KEY + 1; i < t->count; i++) {
-        if (t->entries[i].key != NULL)
+        if (!record_has(walk_entry_record(&t->entries[i]), RECORD_NULL_KEY))
             slot_put(t, i);
     }
 }

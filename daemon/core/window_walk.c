@@ -28,7 +28,7 @@ static __attribute__((noinline)) void build_null_key(struct window_walk *w, enum
                                                      struct record *r, uint32_t ref)
 {
     if (w->dies)
-        walk_table_chain(&w->table, w->cross.chunks, WALK_NULL_KEY, side, r, ref);
+        walk_entry_chain(&w->table.entries[WALK_NULL_KEY], side, r, ref);
     else if (w->pads[side])
         walk_table_add_lone(&w->table, side, r, ref);
     else
@@ -39,14 +39,15 @@ static inline __attribute__((always_inline)) void
 build_record(struct window_walk *w, enum side side, struct record *r, uint32_t ref)
 {
     struct bytes key = record_key(r);
-    uint32_t entry, slot;
+    struct walk_entry *entry;
+    uint32_t slot;
 
     if (record_has(r, RECORD_NULL_KEY))
         build_null_key(w, side, r, ref);
     else if (walk_table_find(&w->table, r->hash, key, &entry, &slot))
-        walk_table_chain(&w->table, w->cross.chunks, entry, side, r, ref);
+        walk_entry_chain(entry, side, r, ref);
     else if (side == SIDE_LEFT || w->pads[side])
-        walk_table_add(&w->table, r->hash, key, slot, side, r, ref);
+        walk_table_add(&w->table, slot, side, r, ref);
     else /* all left records are there already: this one can meet none */
         cross_leave(&w->cross, side, ref, r, r->hash);
 }
@@ -56,22 +57,25 @@ struct group {
     uint32_t reference;
 };
 
-/* What will be chained soon: in this chunk, or in the one behind it, from its head on. */
-static FETCH_INLINE void fetch_chunk(const struct log_part *p, uint32_t chunk, uint32_t offset)
+/* What will be chained soon. Behind the chunk's end it is something else: no harm. */
+static FETCH_INLINE void fetch_record(const struct record *r)
 {
-    uint32_t used = p->chunks[chunk]->used;
-
-    if (offset < used)
-        __builtin_prefetch(log_chunk_record(p->chunks[chunk], offset));
-    else if (chunk + 1 < p->count && offset - used < BUILD_AHEAD)
-        __builtin_prefetch((const char *)p->chunks[chunk + 1] + (offset - used));
+    __builtin_prefetch((const char *)r + BUILD_AHEAD);
 }
 
-/* The key that a right record's will be compared with, if its slot is right; where there is
- * none it is that of NULL keys: no harm, and nothing for the processor to guess. */
+/* What fetch_record() does not come to: the first records of a chunk. */
+static FETCH_INLINE void fetch_head(const struct log_part *p, uint32_t chunk)
+{
+    if (chunk < p->count)
+        for (size_t i = 0; i < BUILD_AHEAD; i += CACHE_LINE)
+            __builtin_prefetch((const char *)p->chunks[chunk] + i);
+}
+
+/* The record whose key a right record's will be compared with, if its slot is right; where there
+ * is none it is that of NULL keys: no harm, and nothing for the processor to guess. */
 static FETCH_INLINE void fetch_key(const struct walk_table *t, uint32_t hash)
 {
-    __builtin_prefetch(t->entries[t->slots[hash & t->slot_mask]].key);
+    __builtin_prefetch(t->entries[t->slots[hash & t->slot_mask]].tail[SIDE_LEFT]);
 }
 
 /* A few records at a time, so that what their lookups touch is fetched together
@@ -114,8 +118,7 @@ static inline int64_t take_debts(struct window_walk *w)
 }
 
 /* Returns the fuel it takes. */
-static int64_t build_group(struct window_walk *w, const struct log_part *p,
-                           const struct log_chunk *c)
+static int64_t build_group(struct window_walk *w, const struct log_chunk *c)
 {
     const uint32_t *slots = w->table.slots, mask = w->table.slot_mask, used = c->used;
     uint32_t offset = w->offset, chunk = w->chunk;
@@ -127,7 +130,7 @@ static int64_t build_group(struct window_walk *w, const struct log_part *p,
         group[n] = (struct group){r, reference_make(chunk, offset)};
         offset += (uint32_t)record_stride(r);
         __builtin_prefetch(&slots[r->hash & mask]);
-        fetch_chunk(p, chunk, offset + BUILD_AHEAD);
+        fetch_record(r);
     }
     w->offset = offset;
     chain_group(w, group, n);
@@ -140,10 +143,12 @@ static void build_direct(struct window_walk *w, int64_t *fuel)
 
     for (; w->chunk < p->count; w->chunk++, w->offset = 0) {
         const struct log_chunk *c = p->chunks[w->chunk];
+        if (w->offset == 0)
+            fetch_head(p, w->chunk + 1);
         while (w->offset < c->used) {
             if (*fuel <= 0)
                 return;
-            *fuel -= build_group(w, p, c);
+            *fuel -= build_group(w, c);
         }
     }
     --*fuel;
@@ -163,8 +168,10 @@ static int64_t build_runs_group(struct window_walk *w)
         struct record *r = window_runs_peek(runs, &group[n].reference);
         if (r == NULL)
             break;
+        if (run->offset == 0)
+            fetch_head(run->part, run->chunk + 1);
         run->offset += (uint32_t)record_stride(r);
-        fetch_chunk(run->part, run->chunk, run->offset + BUILD_AHEAD);
+        fetch_record(r);
         if (log_part_of(r->hash, w->bits) != w->part)
             continue;
         __builtin_prefetch(&w->table.slots[r->hash & w->table.slot_mask]);
@@ -197,11 +204,12 @@ static void side_begin(struct window_walk *w, enum side side)
 static void entry_begin(struct window_walk *w)
 {
     const struct walk_entry *e = &w->table.entries[w->entry];
+    const uint32_t head[SIDES] = {walk_entry_open(e, SIDE_LEFT), walk_entry_open(e, SIDE_RIGHT)};
 
     w->cross.hash = e->hash;
-    cross_begin(&w->cross, e->head, w->entry == WALK_NULL_KEY);
+    cross_begin(&w->cross, head, w->entry == WALK_NULL_KEY);
     w->restored_side = SIDE_LEFT;
-    w->restored = e->head[SIDE_LEFT];
+    w->restored = head[SIDE_LEFT];
 }
 
 static void build_end(struct window_walk *w)
@@ -261,37 +269,29 @@ static void partition_end(struct window_walk *w)
 /* --- emit --- */
 
 /* Left records lie in the order of their keys, mostly: the processor sees that by itself. */
-static FETCH_INLINE void fetch_ahead(const struct window_walk *w, uint32_t entry)
+static FETCH_INLINE void fetch_right(const struct walk_entry *e)
 {
-    const char *r;
-    uint32_t ref;
+    const char *r = (const char *)e->tail[SIDE_RIGHT];
 
-    if (entry >= w->table.count)
-        return;
-    ref = w->table.entries[entry].head[SIDE_RIGHT];
-    if (ref == REFERENCE_NONE)
-        return;
-    r = (const char *)record_at(w, SIDE_RIGHT, ref);
-    __builtin_prefetch(r);
-    __builtin_prefetch(r + CACHE_LINE);
+    if (r != NULL) {
+        __builtin_prefetch(r);
+        __builtin_prefetch(r + CACHE_LINE);
+    }
 }
 
-/* One of a plain pair; `dies`: as in the walk, for the compiler to know. Those that were
- * matched before are counted in `ret_met`, where all have one store. */
+/* One of a plain pair; `once`: as in the walk, for the compiler to know. The caller counts it
+ * then, for it was not matched before. */
 static inline struct record *take_plain(struct window_walk *w, const struct walk_entry *e,
-                                        enum side side, bool dies, uint64_t ret_met[SIDES])
+                                        enum side side, bool once)
 {
-    struct record *r = record_at(w, side, e->head[side]);
-    uint16_t flags = r->size_flags;
+    struct record *r = e->tail[side];
 
-    if (dies) {
-        ret_met[side] += (flags & RECORD_MATCHED) != 0;
-        r->size_flags = flags | RECORD_DECIDED | RECORD_MATCHED;
+    if (once) {
+        r->size_flags |= RECORD_DECIDED | RECORD_MATCHED;
         return r;
     }
-    if ((flags & RECORD_MATCHED) == 0)
-        pairing_matched(w->cross.pairing.books, side, r,
-                        cross_held(&w->cross, side, e->head[side]));
+    if (!record_has(r, RECORD_MATCHED))
+        pairing_matched(w->cross.pairing.books, side, r, cross_held(&w->cross, side, r->hash));
     r->hash = e->hash;
     return r;
 }
@@ -300,10 +300,11 @@ static inline struct record *take_plain(struct window_walk *w, const struct walk
 static size_t take_alone(struct window_walk *w, const struct walk_entry *e, enum side side,
                          struct result *ret)
 {
-    struct record *r = record_at(w, side, e->head[side]);
+    struct record *r = e->tail[side];
+    uint32_t ref = r->hash;
 
     r->hash = e->hash;
-    cross_leave(&w->cross, side, e->head[side], r, e->hash);
+    cross_leave(&w->cross, side, ref, r, e->hash);
     if (!w->pads[side])
         return 0;
     cross_tell(&w->cross, pairing_padded_kind(w->plan, side), side == SIDE_LEFT ? r : NULL,
@@ -313,30 +314,30 @@ static size_t take_alone(struct window_walk *w, const struct walk_entry *e, enum
 
 /* Up to the next key that is none. */
 static inline __attribute__((always_inline)) size_t
-emit_plain_pairs(struct window_walk *w, struct result *ret, size_t max, int64_t *fuel, bool dies)
+emit_plain_pairs(struct window_walk *w, struct result *ret, size_t max, int64_t *fuel, bool once)
 {
     int64_t start = w->cross.window_start, end = w->cross.window_end;
-    uint64_t met[SIDES] = {0, 0};
     size_t n = 0, affordable = (size_t)(*fuel > 0 ? (*fuel + FETCH_FUEL - 1) / FETCH_FUEL : 0);
-    uint32_t entry = w->entry, count = w->table.count;
+    const struct walk_entry *e = w->table.entries + w->entry;
+    const struct walk_entry *table_end = w->table.entries + w->table.count;
 
     if (max > affordable)
         max = affordable;
-    for (; n < max && entry < count; entry++, n++) {
-        const struct walk_entry *e = &w->table.entries[entry];
+    if (max > (size_t)(table_end - e))
+        max = (size_t)(table_end - e);
+    for (; n < max && walk_entry_is_pair(e); e++, n++) {
         struct record *l, *r;
-        if (!walk_entry_is_pair(e))
-            break;
-        fetch_ahead(w, entry + EMIT_AHEAD);
-        l = take_plain(w, e, SIDE_LEFT, dies, met);
-        r = take_plain(w, e, SIDE_RIGHT, dies, met);
+        if (e + EMIT_AHEAD < table_end)
+            fetch_right(e + EMIT_AHEAD);
+        l = take_plain(w, e, SIDE_LEFT, once);
+        r = take_plain(w, e, SIDE_RIGHT, once);
         pairing_result(&ret[n], RESULT_PAIR, l, r, start, end);
         ret[n].time[SIDE_LEFT] = record_time_near(l, start);
         ret[n].time[SIDE_RIGHT] = record_time_near(r, start);
     }
-    w->entry = entry;
-    for (int s = 0; s < SIDES && dies; s++)
-        pairing_matched_some(w->cross.pairing.books, (enum side)s, n - met[s], w->cross.held[s]);
+    w->entry += (uint32_t)n;
+    for (int s = 0; s < SIDES && once; s++)
+        pairing_matched_some(w->cross.pairing.books, (enum side)s, n, w->cross.held[s]);
     *fuel -= (int64_t)n * FETCH_FUEL;
     return n;
 }
@@ -365,7 +366,7 @@ static size_t emit_plain(struct window_walk *w, struct result *ret, size_t max, 
 
     do {
         before = w->entry;
-        if (w->dies)
+        if (w->once)
             n += emit_plain_pairs(w, ret + n, max - n, fuel, true);
         else
             n += emit_plain_pairs(w, ret + n, max - n, fuel, false);
@@ -392,7 +393,7 @@ static bool restore(struct window_walk *w, int64_t *fuel)
 {
     const struct walk_entry *e = &w->table.entries[w->entry];
 
-    for (;; w->restored_side = SIDE_RIGHT, w->restored = e->head[SIDE_RIGHT]) {
+    for (;; w->restored_side = SIDE_RIGHT, w->restored = w->cross.head[SIDE_RIGHT]) {
         for (; w->restored != REFERENCE_NONE; --*fuel) {
             struct record *r = record_at(w, w->restored_side, w->restored);
             if (*fuel <= 0)
@@ -473,6 +474,7 @@ static void choose_kind(struct window_walk *w, int64_t end, unsigned tasks)
 
     w->direct = w->pane_count == 1;
     w->dies = w->direct && leaves;
+    w->once = w->dies && pane_is_window(w->plan);
     w->plain = w->pairs_plain && (tasks & CROSS_TELL) != 0;
     w->silent = (tasks & CROSS_TELL) == 0 && !c->pads[SIDE_LEFT] && !c->pads[SIDE_RIGHT];
     w->bits =

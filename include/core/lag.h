@@ -47,17 +47,17 @@ static inline uint64_t lag_magnitude(int64_t ms)
 }
 
 /* The power of two that is in it; not of 0. (With ^ in place of - it is one instruction.) */
-static inline uint64_t lag_power(uint64_t magnitude)
+static inline unsigned lag_power(uint64_t magnitude)
 {
-    return 63 ^ (uint64_t)__builtin_clzll(magnitude);
+    return 63 ^ (unsigned)__builtin_clzll(magnitude);
 }
 
 /* Below 2^8 a cell for each millisecond; then each power of two in 2^LAG_CELL_BITS. */
 static inline uint64_t lag_cell(uint64_t magnitude)
 {
     uint64_t low = (1u << (LAG_CELL_BITS + 1)) - 1;
-    uint64_t shift = lag_power(magnitude | low) - LAG_CELL_BITS;
-    return (shift << LAG_CELL_BITS) + (magnitude >> shift);
+    unsigned shift = lag_power(magnitude | low) - LAG_CELL_BITS;
+    return ((uint64_t)shift << LAG_CELL_BITS) + (magnitude >> shift);
 }
 
 /* A row that is a pair. */

@@ -65,6 +65,7 @@ struct record_wide {
 };
 
 static_assert(sizeof(struct record) == 12, "the cost of a record");
+static_assert(_Alignof(struct record_wide) == RECORD_ALIGN, "it lies behind header and time");
 
 static inline bool record_has(const struct record *r, enum record_flag flag)
 {
@@ -96,8 +97,10 @@ static inline struct record_wide record_sizes(const struct record *r)
         .key_size = r->key_size,
     };
 
-    if (record_has(r, RECORD_WIDE))
-        memcpy(&w, (const char *)(r + 1) + record_time_size(r->size_flags), sizeof(w));
+    if (record_has(r, RECORD_WIDE)) {
+        const void *wide = (const char *)(r + 1) + record_time_size(r->size_flags);
+        w = *(const struct record_wide *)wide; /* aligned, as all of a record is */
+    }
     return w;
 }
 
@@ -128,8 +131,9 @@ static inline int64_t record_time_near(const struct record *r, int64_t base)
 {
     uint32_t low;
 
-    if (!record_has(r, RECORD_TIME32))
+    if (record_has(r, RECORD_TIMED))
         return record_time(r);
+    assert(record_has(r, RECORD_TIME32));
     memcpy(&low, r + 1, sizeof(low));
     return base + (uint32_t)(low - (uint32_t)base);
 }

@@ -2,7 +2,8 @@
  * core/walk_table: the keys of a partition that is walked, and the chains of their records.
  *
  * Chains cost no memory a record: a link takes the place of the hash, which the key's
- * entry remembers. Keys are found by open addressing; what is looked at for every record
+ * entry remembers. While they are built they are rings: a tail's link is its head. Keys are
+ * found by open addressing, and read from their records; what is looked at for every record
  * is here, so that it is inlined.
  */
 #ifndef CORE_WALK_TABLE_H
@@ -12,7 +13,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "core/reference.h"
 #include "core/side.h"
@@ -21,29 +21,46 @@
 
 /* At least so many: a search that has to go on past a slot is a wrong guess of the processor,
  * which costs more than the memory does. */
-#define WALK_SLOTS_A_KEY 4
+#define WALK_SLOTS_A_KEY 8
 
-/* Two in a cache line. */
 struct walk_entry {
-    const char *key; /* of its first record, and in it; NULL: no search finds it */
-    uint32_t key_size, hash;
-    uint32_t head[SIDES], tail[SIDES]; /* references; REFERENCE_NONE */
+    struct record *tail[SIDES]; /* NULL: no record on that side */
+    uint32_t hash;
+    bool many; /* a side has more than one record */
 };
-static_assert(sizeof(struct walk_entry) == 32, "a table counts on its size");
+static_assert(sizeof(struct walk_entry) == 24, "a table counts on its size");
 
 /* One record on each side: what most keys have. */
 static inline bool walk_entry_is_pair(const struct walk_entry *e)
 {
-    return memcmp(e->head, e->tail, sizeof(e->head)) == 0 && e->head[SIDE_LEFT] != REFERENCE_NONE &&
-           e->head[SIDE_RIGHT] != REFERENCE_NONE;
+    return !e->many && e->tail[SIDE_LEFT] != NULL && e->tail[SIDE_RIGHT] != NULL;
 }
 
 /* One record, and none on the other side. */
 static inline bool walk_entry_is_alone(const struct walk_entry *e, enum side *ret_side)
 {
-    *ret_side = e->head[SIDE_LEFT] != REFERENCE_NONE ? SIDE_LEFT : SIDE_RIGHT;
-    return e->head[side_other(*ret_side)] == REFERENCE_NONE &&
-           e->head[*ret_side] == e->tail[*ret_side] && e->head[*ret_side] != REFERENCE_NONE;
+    *ret_side = e->tail[SIDE_LEFT] != NULL ? SIDE_LEFT : SIDE_RIGHT;
+    return !e->many && e->tail[*ret_side] != NULL && e->tail[side_other(*ret_side)] == NULL;
+}
+
+/* One that has its key. Not for an entry without records, as that of NULL keys may be. */
+static inline const struct record *walk_entry_record(const struct walk_entry *e)
+{
+    return e->tail[SIDE_LEFT] != NULL ? e->tail[SIDE_LEFT] : e->tail[SIDE_RIGHT];
+}
+
+/* Opens the ring of a side: it is a chain then, as core/cross takes it. Returns its head;
+ * REFERENCE_NONE: no records. */
+static inline uint32_t walk_entry_open(const struct walk_entry *e, enum side side)
+{
+    struct record *tail = e->tail[side];
+    uint32_t head;
+
+    if (tail == NULL)
+        return REFERENCE_NONE;
+    head = tail->hash;
+    tail->hash = REFERENCE_NONE;
+    return head;
 }
 
 #define WALK_PAGE      4096
@@ -77,9 +94,6 @@ static inline uint64_t walk_table_new_pages(struct walk_table *t)
     return pages;
 }
 
-/* A key that none is like, with one record: no search finds it. */
-void walk_table_add_lone(struct walk_table *t, enum side side, struct record *r, uint32_t ref);
-
 void walk_table_grow_entries(struct walk_table *t);
 void walk_table_grow_slots(struct walk_table *t);
 
@@ -90,14 +104,14 @@ static inline uint64_t walk_table_bytes(const struct walk_table *t)
 
 /* False: there is none; *ret_slot is where it would be found. */
 static inline bool walk_table_find(const struct walk_table *t, uint32_t hash, struct bytes key,
-                                   uint32_t *ret, uint32_t *ret_slot)
+                                   struct walk_entry **ret, uint32_t *ret_slot)
 {
     uint32_t at = hash & t->slot_mask;
 
     for (; t->slots[at] != 0; at = (at + 1) & t->slot_mask) {
-        const struct walk_entry *e = &t->entries[t->slots[at]];
-        if (e->hash == hash && bytes_equal((struct bytes){e->key, e->key_size}, key)) {
-            *ret = t->slots[at];
+        struct walk_entry *e = &t->entries[t->slots[at]];
+        if (e->hash == hash && bytes_equal(record_key(walk_entry_record(e)), key)) {
+            *ret = e;
             return true;
         }
     }
@@ -105,50 +119,46 @@ static inline bool walk_table_find(const struct walk_table *t, uint32_t hash, st
     return false;
 }
 
-/* Returns the entry. */
-static inline uint32_t walk_table_add_entry(struct walk_table *t, uint32_t hash, struct bytes key)
+/* A key and its first record, which lies at `ref`. No search finds it, so for NULL keys this is
+ * all. Returns the entry. */
+static inline uint32_t walk_table_add_lone(struct walk_table *t, enum side side, struct record *r,
+                                           uint32_t ref)
 {
     struct walk_entry *e;
 
     if (t->count == t->capacity)
         walk_table_grow_entries(t);
     e = &t->entries[t->count];
-    e->hash = hash;
-    e->key = key.p;
-    e->key_size = (uint32_t)key.n;
-    for (int s = 0; s < SIDES; s++)
-        e->head[s] = e->tail[s] = REFERENCE_NONE;
+    e->tail[side] = r;
+    e->tail[side_other(side)] = NULL;
+    e->hash = r->hash;
+    e->many = false;
+    r->hash = ref;
     return t->count++;
 }
 
-/* A new key and its first record, to be found at `slot` from now on; the key's bytes have to
- * stay. Returns the entry. */
-static inline uint32_t walk_table_add(struct walk_table *t, uint32_t hash, struct bytes key,
-                                      uint32_t slot, enum side side, struct record *r, uint32_t ref)
+/* A key that is not NULL: to be found at `slot` from now on. */
+static inline void walk_table_add(struct walk_table *t, uint32_t slot, enum side side,
+                                  struct record *r, uint32_t ref)
 {
-    uint32_t entry = walk_table_add_entry(t, hash, key);
-
-    t->entries[entry].head[side] = t->entries[entry].tail[side] = ref;
-    r->hash = REFERENCE_NONE;
-    t->slots[slot] = entry;
+    t->slots[slot] = walk_table_add_lone(t, side, r, ref);
     if (WALK_SLOTS_A_KEY * t->count > t->slot_mask)
         walk_table_grow_slots(t);
-    return entry;
 }
 
 /* One more record of a key. */
-static inline void walk_table_chain(struct walk_table *t,
-                                    struct log_chunk *const *const chunks[SIDES], uint32_t entry,
-                                    enum side side, struct record *r, uint32_t ref)
+static inline void walk_entry_chain(struct walk_entry *e, enum side side, struct record *r,
+                                    uint32_t ref)
 {
-    struct walk_entry *e = &t->entries[entry];
+    struct record *tail = e->tail[side];
 
-    if (e->tail[side] == REFERENCE_NONE)
-        e->head[side] = ref;
-    else
-        reference_record(chunks[side], e->tail[side])->hash = ref;
-    e->tail[side] = ref;
-    r->hash = REFERENCE_NONE;
+    r->hash = ref;
+    if (tail != NULL) {
+        r->hash = tail->hash;
+        tail->hash = ref;
+        e->many = true;
+    }
+    e->tail[side] = r;
 }
 
 #endif

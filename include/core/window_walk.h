@@ -48,6 +48,7 @@ struct window_walk {
     /* what kind of walk it is */
     bool direct;      /* over one pane: its partitions as they are */
     bool dies;        /* with the pane: what is walked is given back */
+    bool once;        /* it dies, and was in no window before: nobody is matched yet */
     bool silent;      /* no row can come of it, only fates */
     bool pads[SIDES]; /* this walk does */
     bool plain;       /* this walk makes pairs, and plain ones */

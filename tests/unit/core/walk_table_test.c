@@ -30,10 +30,11 @@ static void close_table(struct table_fixture *f)
     slab_pool_free(f->pool);
 }
 
-/* Appended; returns where. */
+/* Appended, with a NULL key if `key` is NULL; returns where. */
 static uint32_t put(struct table_fixture *f, enum side side, const char *key, uint32_t hash)
 {
     struct record_parts parts = {.hash = hash, .body = bytes_of(key), .key = bytes_of(key)};
+    parts.flags = key == NULL ? RECORD_NULL_KEY : 0;
     struct log_part *p = &f->logs[side].parts[0];
     uint32_t chunks = p->count, used = p->tail == NULL ? 0 : p->tail->used;
 
@@ -45,13 +46,16 @@ static uint32_t put(struct table_fixture *f, enum side side, const char *key, ui
 /* As a walk would; returns the entry. */
 static uint32_t chain(struct table_fixture *f, enum side side, const char *key, uint32_t hash)
 {
-    uint32_t ref = put(f, side, key, hash), entry, slot;
+    uint32_t ref = put(f, side, key, hash), slot;
     struct record *r = reference_record(f->chunks[side], ref);
+    struct walk_entry *entry;
 
-    if (!walk_table_find(&f->table, hash, record_key(r), &entry, &slot))
-        return walk_table_add(&f->table, hash, record_key(r), slot, side, r, ref);
-    walk_table_chain(&f->table, f->chunks, entry, side, r, ref);
-    return entry;
+    if (!walk_table_find(&f->table, hash, record_key(r), &entry, &slot)) {
+        walk_table_add(&f->table, slot, side, r, ref);
+        return f->table.count - 1;
+    }
+    walk_entry_chain(entry, side, r, ref);
+    return (uint32_t)(entry - f->table.entries);
 }
 
 static void records_of_a_key_are_chained_in_order(void **state)
@@ -66,35 +70,37 @@ static void records_of_a_key_are_chained_in_order(void **state)
     assert_int_not_equal(chain(&f, SIDE_LEFT, "m", 7), k); /* of the same hash */
     assert_int_equal(chain(&f, SIDE_LEFT, "k", 7), k);
     assert_int_equal(f.table.entries[k].hash, 7);
-    at = f.table.entries[k].head[SIDE_LEFT];
+    at = walk_entry_open(&f.table.entries[k], SIDE_LEFT);
     for (uint64_t n = 0; n < 4; n += n == 1 ? 2 : 1) {
         assert_int_equal(reference_number(f.chunks[SIDE_LEFT], at), n);
         at = reference_record(f.chunks[SIDE_LEFT], at)->hash;
     }
     assert_int_equal(at, REFERENCE_NONE);
-    assert_int_equal(f.table.entries[k].head[SIDE_RIGHT], f.table.entries[k].tail[SIDE_RIGHT]);
+    at = walk_entry_open(&f.table.entries[k], SIDE_RIGHT); /* one record is a chain, too */
+    assert_int_equal(reference_number(f.chunks[SIDE_RIGHT], at), 0);
+    assert_int_equal(reference_record(f.chunks[SIDE_RIGHT], at)->hash, REFERENCE_NONE);
+    assert_int_equal(walk_entry_open(&f.table.entries[WALK_NULL_KEY], SIDE_LEFT), REFERENCE_NONE);
     close_table(&f);
 }
 
-static void a_lone_key_is_never_found(void **state)
+static void a_lone_null_key_is_never_found(void **state)
 {
     struct table_fixture f = open_table();
-    uint32_t ref = put(&f, SIDE_LEFT, "", 9), entry, lone;
+    uint32_t ref = put(&f, SIDE_LEFT, NULL, 9), entry, lone;
     char key[16];
 
     (void)state;
     walk_table_add_lone(&f.table, SIDE_LEFT, reference_record(f.chunks[SIDE_LEFT], ref), ref);
     lone = f.table.count - 1;
     assert_int_equal(f.table.entries[lone].hash, 9);
-    assert_int_equal(f.table.entries[lone].head[SIDE_LEFT], ref);
-    assert_int_equal(reference_record(f.chunks[SIDE_LEFT], ref)->hash, REFERENCE_NONE);
     for (int i = 0; i < 500; i++) { /* nor when the table has grown */
         snprintf(key, sizeof(key), "%d", i);
         chain(&f, SIDE_RIGHT, key, (uint32_t)i);
     }
     entry = chain(&f, SIDE_RIGHT, "", 9);
     assert_int_not_equal(entry, lone);
-    assert_int_equal(f.table.entries[entry].head[SIDE_LEFT], REFERENCE_NONE);
+    assert_null(f.table.entries[entry].tail[SIDE_LEFT]);
+    assert_int_equal(walk_entry_open(&f.table.entries[lone], SIDE_LEFT), ref);
     close_table(&f);
 }
 
@@ -177,7 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_of_a_key_are_chained_in_order),
-        cmocka_unit_test(a_lone_key_is_never_found),
+        cmocka_unit_test(a_lone_null_key_is_never_found),
         cmocka_unit_test(a_table_grows_and_is_used_again),
         cmocka_unit_test(entries_of_one_record_a_side_are_told_from_others),
         cmocka_unit_test(memory_is_told_of_when_it_is_touched_first),
