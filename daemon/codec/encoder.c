@@ -377,9 +377,20 @@ static __attribute__((noinline)) bool append_pieces(struct encoder *e, const str
     return true;
 }
 
-bool encoder_result(struct encoder *e, const struct result *r, struct buf *to)
+static inline bool append_row(struct encoder *e, const struct result *r, struct buf *to)
 {
-    return (e->two_lines && append_two_lines(e, r, to)) || append_pieces(e, r, to);
+    return r->kind != RESULT_FAILED &&
+           ((e->two_lines && append_two_lines(e, r, to)) || append_pieces(e, r, to));
+}
+
+size_t encoder_results(struct encoder *e, const struct result *results, size_t n, size_t full,
+                       struct buf *to)
+{
+    size_t i = 0;
+
+    while (i < n && buf_length(to) < full && append_row(e, &results[i], to))
+        i++;
+    return i;
 }
 
 void encoder_failure(const struct encoder *e, struct buf *to)

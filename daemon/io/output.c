@@ -426,12 +426,12 @@ size_t output_room(const struct output *o)
     return least == SIZE_MAX || least < ahead_max(o) ? room : 0;
 }
 
-bool output_result(struct output *o, const struct result *r)
+size_t output_results(struct output *o, const struct result *results, size_t n, size_t room)
 {
-    if (!encoder_result(o->encoder, r, &o->rows))
-        return false;
-    o->row_count++;
-    return true;
+    size_t encoded = encoder_results(o->encoder, results, n, room, &o->rows);
+
+    o->row_count += encoded;
+    return encoded;
 }
 
 void output_fate(struct output *o, const struct fate_row *r)

@@ -116,28 +116,28 @@ void pump_give_rows_back(struct pump *p, struct source *s)
 
 /* --- out --- */
 
-static void encode_next(struct pump *p, int64_t *fuel)
+/* It is no row. */
+static void tell_failed(struct pump *p, const struct result *r)
 {
-    const struct result *r = &p->results[p->next++];
-    struct output *o = &p->outputs[OUTPUT_RESULTS];
-    size_t before = buf_length(&o->rows);
-
-    if (r->kind == RESULT_FAILED) {
-        tell_pair(p, r);
-    } else if (!output_result(o, r)) {
+    if (r->kind != RESULT_FAILED)
         engine_reject_result(p->engine, r);
-        tell_pair(p, r);
-    }
-    *fuel -= OUTPUT_RESULT_FUEL + (int64_t)(buf_length(&o->rows) - before) / OUTPUT_BYTES_A_FUEL;
+    tell_pair(p, r);
 }
 
 /* Encodes what was pulled, as far as there is room for it. */
 static void encode_results(struct pump *p, size_t room, int64_t *fuel)
 {
-    const struct buf *rows = &p->outputs[OUTPUT_RESULTS].rows;
+    struct output *o = &p->outputs[OUTPUT_RESULTS];
 
-    while (p->next<p->count && * fuel> 0 && buf_length(rows) < room)
-        encode_next(p, fuel);
+    while (p->next<p->count && * fuel> 0 && buf_length(&o->rows) < room) {
+        size_t bytes = buf_length(&o->rows);
+        size_t n = output_results(o, &p->results[p->next], p->count - p->next, room);
+        if (p->next + n < p->count && buf_length(&o->rows) < room)
+            tell_failed(p, &p->results[p->next + n++]);
+        p->next += n;
+        *fuel -= (int64_t)(n * OUTPUT_RESULT_FUEL +
+                           (buf_length(&o->rows) - bytes) / OUTPUT_BYTES_A_FUEL);
+    }
 }
 
 /* A few results are pulled even when there is no room for them: what gives no result

@@ -125,20 +125,21 @@ static size_t delivery_bytes(const struct delivery *d)
     return buf_length(&d->rows) + buf_length(&d->rejected);
 }
 
-static void encode_next(struct second *s, struct delivery *d, int64_t *fuel)
+static void encode(struct second *s, struct delivery *d, int64_t *fuel)
 {
-    const struct result *r = &s->results[s->next++];
-    size_t before = delivery_bytes(d);
+    size_t bytes = delivery_bytes(d), full = s->piece - buf_length(&d->rejected);
+    size_t n =
+        encoder_results(s->encoder, &s->results[s->next], s->count - s->next, full, &d->rows);
 
-    if (r->kind == RESULT_FAILED) {
-        reject(s, d, r);
-    } else if (encoder_result(s->encoder, r, &d->rows)) {
-        d->row_count++;
-    } else {
-        firing_reject_result(d->news, r);
+    d->row_count += n;
+    if (s->next + n < s->count && buf_length(&d->rows) < full) {
+        const struct result *r = &s->results[s->next + n++];
+        if (r->kind != RESULT_FAILED)
+            firing_reject_result(d->news, r);
         reject(s, d, r);
     }
-    *fuel -= OUTPUT_RESULT_FUEL + (int64_t)(delivery_bytes(d) - before) / OUTPUT_BYTES_A_FUEL;
+    s->next += n;
+    *fuel -= (int64_t)(n * OUTPUT_RESULT_FUEL + (delivery_bytes(d) - bytes) / OUTPUT_BYTES_A_FUEL);
 }
 
 /* Pulls a few results. False: there is nothing to pull from. */
@@ -162,7 +163,7 @@ static void fill(struct second *s, struct delivery *d)
     buf_reserve(&d->rows, s->piece + LAST_ROW); /* at once: growing would take twice as much */
     while (fuel > 0 && delivery_bytes(d) < s->piece) {
         if (s->next < s->count)
-            encode_next(s, d, &fuel);
+            encode(s, d, &fuel);
         else if (!pull_next(s, d, &fuel))
             break;
     }

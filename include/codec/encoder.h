@@ -40,11 +40,13 @@ void encoder_free(struct encoder *e);
 /* Appends the header line, if the format has one. */
 void encoder_header(const struct encoder *e, struct buf *to);
 
-/* Appends one row and its LF. False: the row cannot be made (an expression failed);
- * nothing is appended. */
-bool encoder_result(struct encoder *e, const struct result *r, struct buf *to);
+/* Appends the rows of results, each with its LF, while `to` has less than `full` bytes. Returns
+ * how many it has appended. The next one is not a row (RESULT_FAILED), or it cannot be made (an
+ * expression failed), where `to` is not full. */
+size_t encoder_results(struct encoder *e, const struct result *results, size_t n, size_t full,
+                       struct buf *to);
 
-/* Appends which column of the last row could not be made, and why. */
+/* Appends which column of the row that could not be made failed, and why. */
 void encoder_failure(const struct encoder *e, struct buf *to);
 
 /* --- the rows of [late] and [rejects] --- */

@@ -85,8 +85,8 @@ static inline bool output_has_room(const struct output *o)
     return buf_length(&o->rows) < output_room(o);
 }
 
-/* False: the row cannot be made. Only with room. */
-bool output_result(struct output *o, const struct result *r);
+/* As encoder_results(). Only with `room`. */
+size_t output_results(struct output *o, const struct result *results, size_t n, size_t room);
 void output_fate(struct output *o, const struct fate_row *r);
 
 /* From now on there is always room: for the last rows before a stop. */

@@ -156,9 +156,8 @@ static void pull(struct run *r)
         int64_t fuel = FUEL;
         n = engine_pull(r->engine, results, PULLED, &fuel);
         spent(r, STAGE_FIRE);
-        for (size_t i = 0; i < n; i++)
-            if (!encoder_result(r->encoder, &results[i], &r->rows))
-                tool_die("a row cannot be made");
+        if (encoder_results(r->encoder, results, n, SIZE_MAX, &r->rows) != n)
+            tool_die("a row cannot be made");
         spent(r, STAGE_FORMAT);
         r->results += n;
         if (buf_length(&r->rows) >= TOOL_CHUNK)

@@ -293,9 +293,8 @@ static void count_format(void)
     begin_stage();
     for (int i = 0; i < FORMATS; i++) {
         buf_clear(&rows);
-        for (int r = 0; r < PULLED; r++)
-            if (!encoder_result(f.encoder, &results[r], &rows))
-                die("a row cannot be made");
+        if (encoder_results(f.encoder, results, PULLED, SIZE_MAX, &rows) != PULLED)
+            die("a row cannot be made");
     }
     END_STAGE("format", FORMATS * PULLED);
     buf_done(&rows);

@@ -31,7 +31,7 @@ static enum result_kind make_row(struct machine *m, const struct result *r, stru
         m->failed++;
         return RESULT_FAILED;
     }
-    if (!encoder_result(m->encoder, r, text)) {
+    if (encoder_results(m->encoder, r, 1, SIZE_MAX, text) == 0) {
         if (buf_length(text) > 0)
             break_promise(m, "a row that cannot be made has begun");
         if (fires_aside(m))

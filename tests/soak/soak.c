@@ -125,7 +125,7 @@ static void pull(struct soak *s)
         n = engine_pull(s->engine, results, 64, &fuel);
         buf_clear(&s->rows);
         for (size_t i = 0; i < n; i++)
-            encoder_result(s->encoder, &results[i], &s->rows);
+            encoder_results(s->encoder, &results[i], 1, SIZE_MAX, &s->rows);
         s->results += n;
     } while (n > 0 || engine_has_work(s->engine));
 }

@@ -118,7 +118,7 @@ bool pair_try_bytes(struct pair *p, const struct bytes lines[SIDES], struct buf 
         result.record[s] = records[s];
     }
     e = encoder_new(&p->output, p->plan);
-    ok = encoder_result(e, &result, to);
+    ok = encoder_results(e, &result, 1, SIZE_MAX, to) == 1;
     if (!ok)
         encoder_failure(e, to);
     encoder_free(e);

@@ -154,7 +154,7 @@ static void pull_all(struct bench *b)
         for (size_t i = 0; i < n; i++)
             if (results[i].kind == RESULT_FAILED) {
                 reject(b, &results[i]);
-            } else if (encoder_result(b->encoder, &results[i], &b->rows)) {
+            } else if (encoder_results(b->encoder, &results[i], 1, SIZE_MAX, &b->rows) == 1) {
                 b->row_count++;
             } else {
                 engine_reject_result(b->f->engine, &results[i]);
