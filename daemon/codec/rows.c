@@ -311,24 +311,6 @@ SCAN_INLINE bool has_all_fields(const struct walk *w, bool mapped)
     return mapped ? w->placing.column == w->columns : w->missing == 0;
 }
 
-SCAN_INLINE struct bytes *line_fields(const struct walk *w, bool mapped)
-{
-    return mapped ? w->placing.fields : w->next - w->columns;
-}
-
-/* False: a field is bad, or there is no room in the scratch. */
-SCAN_INLINE bool type_line(const struct rows *r, struct batch *b, struct bytes *fields,
-                           bool *canonical)
-{
-    size_t scratch_start = b->scratch.tail;
-    size_t bad;
-
-    if (type_fields(r, b, fields, canonical, &bad) == TYPING_GOOD)
-        return true;
-    b->scratch.tail = scratch_start;
-    return false;
-}
-
 SCAN_INLINE void next_row(struct walk *w, const struct rows *r, bool mapped)
 {
     w->row++;
@@ -340,22 +322,19 @@ SCAN_INLINE void next_row(struct walk *w, const struct rows *r, bool mapped)
 
 /* The line's last field ends at `stop`, the line at `end`. False: it is no good row,
  * or has no room. */
-SCAN_INLINE bool end_line(struct walk *w, const struct rows *r, struct batch *b, const char *stop,
-                          const char *end, bool mapped)
+SCAN_INLINE bool end_line(struct walk *w, const struct rows *r, const char *stop, const char *end,
+                          bool mapped)
 {
     size_t n = (size_t)(stop - w->line);
-    bool canonical = true;
 
     if (!end_field(w, stop, mapped) || !has_all_fields(w, mapped) || n > w->max_line)
-        return false;
-    if (r->typed_count > 0 && !type_line(r, b, line_fields(w, mapped), &canonical))
         return false;
     /* Member by member: a whole row would be made elsewhere and copied. */
     w->row->line.p = w->line;
     w->row->line.n = n;
     w->row->consumed = (size_t)(end + 1 - w->bytes);
     w->row->fields = (uint32_t)w->row_fields;
-    w->row->verbatim = canonical && !mapped;
+    w->row->verbatim = !mapped;
     w->row->reject = REJECT_NONE;
     w->row->late = false;
     w->row->detail = -1;
@@ -382,7 +361,7 @@ SCAN_INLINE bool walk_block(struct walk *w, const struct rows *r, struct batch *
             return false;
         if (end > w->line && end[-1] == '\r')
             stop--;
-        if (stop > w->line && !end_line(w, r, b, stop, end, mapped))
+        if (stop > w->line && !end_line(w, r, stop, end, mapped))
             return false;
         w->line = w->field = end + 1;
         if (w->row == b->rows + BATCH_ROWS)
@@ -442,8 +421,38 @@ static walk_fn *const walks[SCAN_WAYS][2] = {
 #endif
 };
 
-size_t rows_take_plain(const struct rows *r, struct batch *b, const char *bytes, size_t n,
-                       size_t at)
+/* False: it has no room in the scratch. */
+static bool type_row(struct rows *r, struct batch *b, struct row *row)
 {
-    return walks[r->way][!r->columns.identity](r, b, (struct bytes){bytes, n}, at);
+    struct bytes *fields = batch_row_fields(b, row);
+    size_t scratch_start = b->scratch.tail, bad;
+    bool canonical = true;
+    enum typing typing = type_fields(r, b, fields, &canonical, &bad);
+
+    if (typing == TYPING_GOOD) {
+        row->verbatim = row->verbatim && canonical;
+        return true;
+    }
+    b->scratch.tail = scratch_start; /* nobody points there */
+    if (typing == TYPING_NO_ROOM)
+        return false;
+    reason_type(&r->sentence, &r->format->schema->fields[bad], fields[bad]);
+    batch_reject(b, row, REJECT_TYPE, "%s", buf_text(&r->sentence));
+    buf_clear(&r->sentence);
+    return true;
+}
+
+/* Types are looked at when lines are cut, and not line by line: either loop has all it needs in
+ * registers then. */
+size_t rows_take_plain(struct rows *r, struct batch *b, const char *bytes, size_t n, size_t at)
+{
+    size_t i = b->count;
+
+    at = walks[r->way][!r->columns.identity](r, b, (struct bytes){bytes, n}, at);
+    for (; r->typed_count > 0 && i < b->count; i++)
+        if (!type_row(r, b, &b->rows[i])) {
+            b->count = i;
+            return (size_t)(b->rows[i].line.p - bytes);
+        }
+    return at;
 }

@@ -53,8 +53,7 @@ void rows_scan_at_best(enum scan_way way);
 /* Takes whole lines of bytes[at .. n) as rows, as far as the batch has room, up to
  * the first one that needs a closer look (odd bytes, bad, not finished), and
  * returns where that one starts. */
-size_t rows_take_plain(const struct rows *r, struct batch *b, const char *bytes, size_t n,
-                       size_t at);
+size_t rows_take_plain(struct rows *r, struct batch *b, const char *bytes, size_t n, size_t at);
 
 /* Takes one whole record, good or bad, that ends at `consumed`. False: the batch
  * has to end before it, because its scratch would have to move. Never if it is empty. */

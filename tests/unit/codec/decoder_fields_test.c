@@ -235,6 +235,32 @@ static void values_that_are_not_canonical_are_rewritten(void **state)
     fixture_close(&f);
 }
 
+/* A whole batch of lines whose types are bad is rejected in one go, in order and in place. */
+static void many_bad_values_are_rejected_one_by_one(void **state)
+{
+    struct buf text = BUF_EMPTY, expected = BUF_EMPTY, transcript = BUF_EMPTY;
+    struct fixture f;
+
+    (void)state;
+    fixture_open(&f, "s, n bigint, x double");
+    for (int i = 0; i < 2 * BATCH_ROWS; i++) {
+        buf_printf(&text, i % 3 == 0 ? "a,%dx,y\n" : i % 3 == 1 ? "a,%d,y\n" : "a,0%d,\n", i);
+        if (i % 3 == 0)
+            buf_printf(&expected, "! type a,%dx,y: field n: \"%dx\" is not a bigint\n", i, i);
+        else if (i % 3 == 1)
+            buf_printf(&expected, "! type a,%d,y: field x: \"y\" is not a double\n", i);
+        else
+            buf_printf(&expected, "~ [a][%d]-\n", i);
+    }
+    assert_string_equal(
+        transcript_at_once(&f.format, buf_data(&text), buf_length(&text), INPUT_ENDED, &transcript),
+        buf_text(&expected));
+    buf_done(&text);
+    buf_done(&expected);
+    buf_done(&transcript);
+    fixture_close(&f);
+}
+
 /* More rewritten and unquoted text than the scratch has at first: batches end early,
  * and no row's fields move. */
 static void a_batch_ends_before_its_scratch_would_move(void **state)
@@ -300,6 +326,7 @@ int main(void)
         cmocka_unit_test(one_field_has_no_delimiter),
         cmocka_unit_test(fields_are_checked_against_their_types),
         cmocka_unit_test(values_that_are_not_canonical_are_rewritten),
+        cmocka_unit_test(many_bad_values_are_rejected_one_by_one),
         cmocka_unit_test(a_batch_ends_before_its_scratch_would_move),
         cmocka_unit_test(an_empty_batch_has_room_for_any_record),
     };
