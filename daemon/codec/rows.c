@@ -256,7 +256,6 @@ struct walk {
     const char *line;  /* where the current one starts */
     const char *field; /* and its current field */
     struct row *row;
-    size_t row_fields;      /* where its fields start in the batch's */
     struct bytes *next;     /* not mapped: where the field goes, */
     size_t missing;         /* and how many of the line's have not come */
     struct placing placing; /* mapped */
@@ -274,7 +273,6 @@ static inline struct walk walk_start(const struct rows *r, struct batch *b, cons
         .line = bytes + at,
         .field = bytes + at,
         .row = b->rows + b->count,
-        .row_fields = b->count * b->field_count,
         .next = fields,
         .missing = r->columns.count,
         .placing = placing_start(&r->columns, fields),
@@ -314,7 +312,6 @@ SCAN_INLINE bool has_all_fields(const struct walk *w, bool mapped)
 SCAN_INLINE void next_row(struct walk *w, const struct rows *r, bool mapped)
 {
     w->row++;
-    w->row_fields += w->field_count;
     w->missing = w->columns;
     if (mapped)
         w->placing = placing_start(&r->columns, w->placing.fields + w->field_count);
@@ -333,7 +330,6 @@ SCAN_INLINE bool end_line(struct walk *w, const struct rows *r, const char *stop
     w->row->line.p = w->line;
     w->row->line.n = n;
     w->row->consumed = (size_t)(end + 1 - w->bytes);
-    w->row->fields = (uint32_t)w->row_fields;
     w->row->verbatim = !mapped;
     w->row->reject = REJECT_NONE;
     w->row->late = false;

@@ -190,14 +190,13 @@ static bool must_wait(struct engine *e)
  * fetched meanwhile. */
 static void hash_some(const struct engine *e, enum side side, struct batch *b, size_t from)
 {
-    uint32_t hashes[OPERATOR_FETCH];
     size_t n;
 
     if (!e->judge.key_is_field[side] || from < b->hashed)
         return;
-    n = judge_hash(&e->judge, side, b, from, OPERATOR_FETCH, hashes);
+    n = judge_hash(&e->judge, side, b, from, OPERATOR_FETCH);
     if (e->operator->fetch != NULL)
-        e->operator->fetch(e->self, side, hashes, n);
+        e->operator->fetch(e->self, side, &b->hashes[from], n);
 }
 
 size_t engine_push(struct engine *e, enum side side, struct batch *b, size_t from,

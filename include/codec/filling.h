@@ -35,7 +35,6 @@ static inline struct row *filling_add(struct batch *b, struct bytes line, size_t
     *r = (struct row){
         .line = line,
         .consumed = consumed,
-        .fields = (uint32_t)(b->count * b->field_count),
         .reject = REJECT_NONE,
         .detail = -1,
     };

@@ -9,7 +9,7 @@ static struct row *add_row(struct batch *b)
     struct row *r = &b->rows[b->count];
 
     assert_true(b->count < BATCH_ROWS);
-    *r = (struct row){.fields = (uint32_t)(b->count * b->field_count), .detail = -1};
+    *r = (struct row){.detail = -1};
     b->count++;
     return r;
 }

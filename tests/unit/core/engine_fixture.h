@@ -53,7 +53,7 @@ static inline struct row *next_row(struct engine_fixture *f, enum side side)
     struct row *r = &b->rows[b->count];
 
     assert_true(b->count < BATCH_ROWS);
-    *r = (struct row){.fields = (uint32_t)(b->count * b->field_count), .detail = -1};
+    *r = (struct row){.detail = -1};
     b->count++;
     return r;
 }
