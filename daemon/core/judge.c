@@ -106,7 +106,8 @@ static bool read_time(struct judge *j, enum side side, struct batch *b, struct r
     struct value v = {.null = true};
 
     if (e->kind == EXPR_FIELD && fields[e->field].p != NULL) {
-        *ret_ms = value_time_ms(e->type, fields[e->field]);
+        *ret_ms =
+            b->timed ? b->times[batch_row_index(b, row)] : value_time_ms(e->type, fields[e->field]);
         return true;
     }
     expr_memory_reset(j->memory);

@@ -16,7 +16,8 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 
-#define BATCH_ROWS 256
+#define BATCH_ROWS    256
+#define BATCH_NO_TIME INT64_MIN
 
 /* Why a row cannot take part. The words for [rejects] are in the table of reject_word(). */
 enum reject {
@@ -66,6 +67,11 @@ struct batch {
                            * rejected has none */
     struct buf scratch;   /* what fields point at that is not in the input bytes */
     struct buf details;   /* sentences for rejected rows, each with its NUL */
+
+    /* The decoder's, if `timed`: what the field of struct input_format's times says, of rows
+     * that it did not reject; BATCH_NO_TIME where that is NULL. */
+    bool timed;
+    int64_t times[BATCH_ROWS];
 
     /* The engine's: hashes of keys, of rows up to `hashed`; 0 where the row is rejected or the key,
      * a field, is NULL. */

@@ -148,7 +148,9 @@ static void a_cleared_batch_is_as_new(void **state)
     batch_reject(&b, add_row(&b), REJECT_TYPE, "old");
     add_row(&b);
     buf_append_text(&b.scratch, "text");
+    b.timed = true;
     batch_clear(&b);
+    assert_false(b.timed);
     assert_int_equal(b.count, 0);
     assert_int_equal(b.rejected, 0);
     assert_int_equal(b.field_count, 2);
