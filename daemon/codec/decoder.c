@@ -263,6 +263,7 @@ size_t decoder_read(struct decoder *d, const char *bytes, size_t n, enum input_e
 
     assert(b->field_count == d->format->schema->count);
     batch_clear(b);
+    b->timed = d->format->timed;
     d->before = d->position;
     d->consumed = 0;
     if (d->position.phase == PHASE_START && !pass_bom(d, &in, &at))

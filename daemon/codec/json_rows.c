@@ -20,11 +20,12 @@ static size_t scratch_for(const struct rows *r, struct bytes line)
 /* Text tells the kinds of JSON apart: no number reads as a boolean or the other way, and
  * an object reads as nothing. So a type takes its own kind, or a string of it, by the
  * rules of CSV alone. */
-static enum reject type_fields(struct rows *r, struct batch *b, struct bytes *fields)
+static enum reject type_fields(struct rows *r, struct batch *b, struct bytes *fields,
+                               int64_t *ret_time)
 {
     size_t bad;
 
-    if (rows_type_fields(r, b, fields, &bad) == TYPING_GOOD)
+    if (rows_type_fields(r, b, fields, &bad, ret_time) == TYPING_GOOD)
         return REJECT_NONE;
     reason_type(&r->sentence, &r->format->schema->fields[bad], fields[bad]);
     return REJECT_TYPE;
@@ -50,7 +51,8 @@ static enum reject reject_fault(struct rows *r, struct bytes line, const struct 
 
 /* The order of judgement: bytes, the object, types. NUL and 0xFF are looked for only in
  * what is bad: a good record cannot hold them. */
-static enum reject judge(struct json *j, struct rows *r, struct batch *b, struct bytes line)
+static enum reject judge(struct json *j, struct rows *r, struct batch *b, struct bytes line,
+                         int64_t *ret_time)
 {
     struct bytes *fields = filling_fields(b);
     size_t well_formed = utf8_valid_prefix(line.p, line.n);
@@ -58,7 +60,7 @@ static enum reject judge(struct json *j, struct rows *r, struct batch *b, struct
     enum reject why;
 
     if (well_formed == line.n && json_read(j, line, &b->scratch, fields, &fault))
-        return type_fields(r, b, fields);
+        return type_fields(r, b, fields, ret_time);
     why = rows_judge_bytes(r, line);
     if (why != REJECT_NONE)
         return why;
@@ -73,13 +75,15 @@ bool json_rows_take(struct json *j, struct rows *r, struct batch *b, struct byte
 {
     size_t scratch_start;
     enum reject why;
+    int64_t time;
 
     if (!filling_has_room(b, scratch_for(r, line)))
         return false;
     scratch_start = b->scratch.tail;
-    why = judge(j, r, b, line);
+    why = judge(j, r, b, line, &time);
     if (why == REJECT_NONE) {
         filling_add(b, line, consumed);
+        b->times[b->count - 1] = time;
         return true;
     }
     b->scratch.tail = scratch_start; /* nobody points there */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/stamp.h"
 #include "codec/digits.h"
 #include "codec/filling.h"
 #include "codec/reason.h"
@@ -38,8 +39,14 @@ void rows_init(struct rows *r, const struct input_format *f)
         enum value_type type = s->fields[i].type;
 
         if (type != TYPE_STRING)
-            r->typed[r->typed_count++] = (struct typed_field){i, type, digits_in_range(type)};
+            r->typed[r->typed_count++] = (struct typed_field){
+                .field = i,
+                .type = type,
+                .digits_in_range = digits_in_range(type),
+                .is_time = f->timed && i == f->time_field,
+            };
     }
+    r->stamps = f->timed && s->fields[f->time_field].type == TYPE_TIMESTAMP_MS;
     buf_init(&r->sentence);
 }
 
@@ -84,32 +91,42 @@ type_field(const struct typed_field *t, struct batch *b, struct bytes *field, bo
 }
 
 /* Checks the fields that are no strings, and makes them canonical; *canonical is
- * cleared where one was not, *ret_bad set to the field that is bad. */
+ * cleared where one was not, *ret_bad set to the field that is bad. *time is set if it
+ * is not known yet. */
 SCAN_INLINE enum typing type_fields(const struct rows *r, struct batch *b, struct bytes *fields,
-                                    bool *canonical, size_t *ret_bad)
+                                    bool *canonical, size_t *ret_bad, int64_t *time)
 {
+    struct stamp_era era = STAMP_NO_ERA;
+
     for (size_t i = 0; i < r->typed_count; i++) {
         const struct typed_field *t = &r->typed[i];
         struct bytes *field = &fields[t->field];
         enum typing typing;
 
-        if (field->p == NULL || digits_plain_number(*field, t->digits_in_range))
+        if (field->p == NULL || (t->is_time && *time != BATCH_NO_TIME))
             continue;
-        typing = type_field(t, b, field, canonical);
-        if (typing != TYPING_GOOD) {
-            *ret_bad = t->field;
-            return typing;
+        if (t->is_time && r->stamps && stamp_read(&era, *field, time))
+            continue;
+        if (!digits_plain_number(*field, t->digits_in_range)) {
+            typing = type_field(t, b, field, canonical);
+            if (typing != TYPING_GOOD) {
+                *ret_bad = t->field;
+                return typing;
+            }
         }
+        if (t->is_time)
+            *time = value_time_ms(t->type, *field);
     }
     return TYPING_GOOD;
 }
 
 enum typing rows_type_fields(const struct rows *r, struct batch *b, struct bytes *fields,
-                             size_t *ret_bad)
+                             size_t *ret_bad, int64_t *ret_time)
 {
     bool canonical = true;
 
-    return type_fields(r, b, fields, &canonical, ret_bad);
+    *ret_time = BATCH_NO_TIME;
+    return type_fields(r, b, fields, &canonical, ret_bad, ret_time);
 }
 
 /* --- one record, whatever is in it --- */
@@ -194,12 +211,13 @@ static size_t scratch_for(const struct rows *r, struct bytes line)
 
 /* The order of judgement: bytes, quoting, number of fields, types. */
 static enum judged judge_record(struct rows *r, struct batch *b, struct bytes line, bool *canonical,
-                                enum reject *ret_why)
+                                int64_t *ret_time, enum reject *ret_why)
 {
     struct taking t = {r, placing_start(&r->columns, filling_fields(b))};
     const struct quoted_sink sink = {take_column, &t};
     size_t bad;
 
+    *ret_time = BATCH_NO_TIME;
     *ret_why = rows_judge_bytes(r, line);
     if (*ret_why != REJECT_NONE)
         return JUDGED_BAD;
@@ -216,7 +234,7 @@ static enum judged judge_record(struct rows *r, struct batch *b, struct bytes li
         *ret_why = REJECT_FIELDS;
         return JUDGED_BAD;
     }
-    if (type_fields(r, b, t.placing.fields, canonical, &bad) != TYPING_GOOD) {
+    if (type_fields(r, b, t.placing.fields, canonical, &bad, ret_time) != TYPING_GOOD) {
         reason_type(&r->sentence, &r->format->schema->fields[bad], t.placing.fields[bad]);
         *ret_why = REJECT_TYPE;
         return JUDGED_BAD;
@@ -229,11 +247,13 @@ bool rows_take_record(struct rows *r, struct batch *b, struct bytes line, size_t
     size_t scratch_start = b->scratch.tail;
     bool canonical = true;
     enum reject why;
+    int64_t time;
 
-    switch (judge_record(r, b, line, &canonical, &why)) {
+    switch (judge_record(r, b, line, &canonical, &time, &why)) {
     case JUDGED_GOOD:
         filling_add(b, line, consumed)->verbatim =
             canonical && r->columns.identity && !has(line, '"') && !has(line, '\r');
+        b->times[b->count - 1] = time;
         return true;
     case JUDGED_BAD:
         b->scratch.tail = scratch_start; /* nobody points there */
@@ -256,7 +276,6 @@ struct walk {
     const char *line;  /* where the current one starts */
     const char *field; /* and its current field */
     struct row *row;
-    size_t row_fields;      /* where its fields start in the batch's */
     struct bytes *next;     /* not mapped: where the field goes, */
     size_t missing;         /* and how many of the line's have not come */
     struct placing placing; /* mapped */
@@ -274,7 +293,6 @@ static inline struct walk walk_start(const struct rows *r, struct batch *b, cons
         .line = bytes + at,
         .field = bytes + at,
         .row = b->rows + b->count,
-        .row_fields = b->count * b->field_count,
         .next = fields,
         .missing = r->columns.count,
         .placing = placing_start(&r->columns, fields),
@@ -311,28 +329,9 @@ SCAN_INLINE bool has_all_fields(const struct walk *w, bool mapped)
     return mapped ? w->placing.column == w->columns : w->missing == 0;
 }
 
-SCAN_INLINE struct bytes *line_fields(const struct walk *w, bool mapped)
-{
-    return mapped ? w->placing.fields : w->next - w->columns;
-}
-
-/* False: a field is bad, or there is no room in the scratch. */
-SCAN_INLINE bool type_line(const struct rows *r, struct batch *b, struct bytes *fields,
-                           bool *canonical)
-{
-    size_t scratch_start = b->scratch.tail;
-    size_t bad;
-
-    if (type_fields(r, b, fields, canonical, &bad) == TYPING_GOOD)
-        return true;
-    b->scratch.tail = scratch_start;
-    return false;
-}
-
 SCAN_INLINE void next_row(struct walk *w, const struct rows *r, bool mapped)
 {
     w->row++;
-    w->row_fields += w->field_count;
     w->missing = w->columns;
     if (mapped)
         w->placing = placing_start(&r->columns, w->placing.fields + w->field_count);
@@ -340,22 +339,18 @@ SCAN_INLINE void next_row(struct walk *w, const struct rows *r, bool mapped)
 
 /* The line's last field ends at `stop`, the line at `end`. False: it is no good row,
  * or has no room. */
-SCAN_INLINE bool end_line(struct walk *w, const struct rows *r, struct batch *b, const char *stop,
-                          const char *end, bool mapped)
+SCAN_INLINE bool end_line(struct walk *w, const struct rows *r, const char *stop, const char *end,
+                          bool mapped)
 {
     size_t n = (size_t)(stop - w->line);
-    bool canonical = true;
 
     if (!end_field(w, stop, mapped) || !has_all_fields(w, mapped) || n > w->max_line)
-        return false;
-    if (r->typed_count > 0 && !type_line(r, b, line_fields(w, mapped), &canonical))
         return false;
     /* Member by member: a whole row would be made elsewhere and copied. */
     w->row->line.p = w->line;
     w->row->line.n = n;
     w->row->consumed = (size_t)(end + 1 - w->bytes);
-    w->row->fields = (uint32_t)w->row_fields;
-    w->row->verbatim = canonical && !mapped;
+    w->row->verbatim = !mapped;
     w->row->reject = REJECT_NONE;
     w->row->late = false;
     w->row->detail = -1;
@@ -382,7 +377,7 @@ SCAN_INLINE bool walk_block(struct walk *w, const struct rows *r, struct batch *
             return false;
         if (end > w->line && end[-1] == '\r')
             stop--;
-        if (stop > w->line && !end_line(w, r, b, stop, end, mapped))
+        if (stop > w->line && !end_line(w, r, stop, end, mapped))
             return false;
         w->line = w->field = end + 1;
         if (w->row == b->rows + BATCH_ROWS)
@@ -442,8 +437,60 @@ static walk_fn *const walks[SCAN_WAYS][2] = {
 #endif
 };
 
-size_t rows_take_plain(const struct rows *r, struct batch *b, const char *bytes, size_t n,
-                       size_t at)
+/* The times of rows from `from` on, where they can be told at a glance. True: all can. */
+static bool read_stamps(const struct rows *r, struct batch *b, size_t from)
 {
-    return walks[r->way][!r->columns.identity](r, b, (struct bytes){bytes, n}, at);
+    const struct bytes *fields = b->fields + r->format->time_field;
+    size_t field_count = b->field_count, told = 0;
+    struct stamp_era era = STAMP_NO_ERA;
+
+    for (size_t i = from; i < b->count; i++) {
+        if (stamp_read(&era, fields[i * field_count], &b->times[i]))
+            told++;
+        else
+            b->times[i] = BATCH_NO_TIME;
+    }
+    return told == b->count - from;
+}
+
+/* False: it has no room in the scratch. */
+static bool type_row(struct rows *r, struct batch *b, struct row *row)
+{
+    struct bytes *fields = batch_row_fields(b, row);
+    int64_t *time = &b->times[batch_row_index(b, row)];
+    size_t scratch_start = b->scratch.tail, bad;
+    bool canonical = true;
+    enum typing typing;
+
+    if (!r->stamps)
+        *time = BATCH_NO_TIME;
+    typing = type_fields(r, b, fields, &canonical, &bad, time);
+    if (typing == TYPING_GOOD) {
+        row->verbatim = row->verbatim && canonical;
+        return true;
+    }
+    b->scratch.tail = scratch_start; /* nobody points there */
+    if (typing == TYPING_NO_ROOM)
+        return false;
+    reason_type(&r->sentence, &r->format->schema->fields[bad], fields[bad]);
+    batch_reject(b, row, REJECT_TYPE, "%s", buf_text(&r->sentence));
+    buf_clear(&r->sentence);
+    return true;
+}
+
+/* Types are looked at when lines are cut, and not line by line: either loop has all it needs in
+ * registers then. */
+size_t rows_take_plain(struct rows *r, struct batch *b, const char *bytes, size_t n, size_t at)
+{
+    size_t i = b->count;
+    bool typed;
+
+    at = walks[r->way][!r->columns.identity](r, b, (struct bytes){bytes, n}, at);
+    typed = r->typed_count == 0 || (r->stamps && read_stamps(r, b, i) && r->typed_count == 1);
+    for (; !typed && i < b->count; i++)
+        if (!type_row(r, b, &b->rows[i])) {
+            b->count = i;
+            return (size_t)(b->rows[i].line.p - bytes);
+        }
+    return at;
 }

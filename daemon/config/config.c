@@ -363,6 +363,10 @@ static void fill_forms(struct config *c)
         struct input_format *f = &c->input[s].format;
 
         f->schema = &side->schema;
+        f->timed = c->plan->time == TIME_EVENT && side->timestamp != NULL &&
+                   side->timestamp->kind == EXPR_FIELD;
+        if (f->timed)
+            f->time_field = side->timestamp->field;
         side->form = (struct record_form){
             .field_count = side->schema.count,
             .delimiter = f->delimiter,

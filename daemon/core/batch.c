@@ -54,6 +54,7 @@ void batch_clear(struct batch *b)
     b->count = 0;
     b->rejected = 0;
     b->late = 0;
+    b->timed = false;
     b->hashed = 0;
     buf_clear(&b->scratch);
     buf_clear(&b->details);

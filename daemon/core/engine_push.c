@@ -142,10 +142,10 @@ static size_t append_plain_timed(struct engine *e, enum side side, const struct 
     struct books_side *books = &e->books.side[side];
     struct feed *feed = feed_of(e, side, b);
     struct operator_open open;
-    int64_t t, below;
+    int64_t t = b->times[from], below;
     size_t n;
 
-    if (e->begun[side] || e->any_full || !plain_time(&e->judge, side, b, from, &t))
+    if (e->begun[side] || e->any_full || b->rows[from].reject != REJECT_NONE || t == BATCH_NO_TIME)
         return 0;
     open = e->operator->open(e->self, side, t);
     if (open.log == NULL)
@@ -190,14 +190,13 @@ static bool must_wait(struct engine *e)
  * fetched meanwhile. */
 static void hash_some(const struct engine *e, enum side side, struct batch *b, size_t from)
 {
-    uint32_t hashes[OPERATOR_FETCH];
     size_t n;
 
     if (!e->judge.key_is_field[side] || from < b->hashed)
         return;
-    n = judge_hash(&e->judge, side, b, from, OPERATOR_FETCH, hashes);
+    n = judge_hash(&e->judge, side, b, from, OPERATOR_FETCH);
     if (e->operator->fetch != NULL)
-        e->operator->fetch(e->self, side, hashes, n);
+        e->operator->fetch(e->self, side, &b->hashes[from], n);
 }
 
 size_t engine_push(struct engine *e, enum side side, struct batch *b, size_t from,
@@ -205,7 +204,8 @@ size_t engine_push(struct engine *e, enum side side, struct batch *b, size_t fro
 {
     struct record_parts parts[PLAIN_GROUP];
     bool plain = e->judge.plain[side] && !e->event;
-    bool open = (plain || e->judge.plain_timed[side]) && e->operator->open != NULL;
+    bool plain_timed = e->judge.plain_timed[side] && b->timed;
+    bool open = (plain || plain_timed) && e->operator->open != NULL;
     size_t i = from;
     bool fits = true;
 

@@ -59,13 +59,12 @@ static bool table_add_row(struct engine *e, struct lookup_table *t, struct batch
 static void fetch_some(const struct engine *e, const struct lookup_table *t, struct batch *b,
                        size_t from)
 {
-    uint32_t hashes[OPERATOR_FETCH];
     size_t n;
 
     if (!e->judge.key_is_field[SIDE_RIGHT] || from < b->hashed)
         return;
-    n = judge_hash(&e->judge, SIDE_RIGHT, b, from, OPERATOR_FETCH, hashes);
-    join_table_fetch(t, hashes, n);
+    n = judge_hash(&e->judge, SIDE_RIGHT, b, from, OPERATOR_FETCH);
+    join_table_fetch(t, &b->hashes[from], n);
 }
 
 size_t engine_table_add(struct engine *e, struct lookup_table *t, struct batch *b, size_t from,

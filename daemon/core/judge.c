@@ -106,7 +106,8 @@ static bool read_time(struct judge *j, enum side side, struct batch *b, struct r
     struct value v = {.null = true};
 
     if (e->kind == EXPR_FIELD && fields[e->field].p != NULL) {
-        *ret_ms = value_time_ms(e->type, fields[e->field]);
+        *ret_ms =
+            b->timed ? b->times[batch_row_index(b, row)] : value_time_ms(e->type, fields[e->field]);
         return true;
     }
     expr_memory_reset(j->memory);
@@ -191,29 +192,25 @@ static inline uint32_t hash_key(struct bytes key, uint64_t seed)
     return (uint32_t)(hash_bytes_inline(key.p, key.n, seed) >> 32);
 }
 
-size_t judge_hash(const struct judge *j, enum side side, struct batch *b, size_t from, size_t max,
-                  uint32_t *ret_hashes)
+size_t judge_hash(const struct judge *j, enum side side, struct batch *b, size_t from, size_t max)
 {
-    const size_t to = b->count - from < max ? b->count : from + max;
-    const size_t key_field = j->key_field[side];
+    const size_t to = b->count - from < max ? b->count : from + max, field_count = b->field_count;
+    const struct bytes *key = b->fields + from * field_count + j->key_field[side];
     const uint64_t seed = j->plan->hash_seed;
-    size_t n = 0;
 
-    for (size_t i = from; i < to; i++) {
-        const struct row *row = &b->rows[i];
-        struct bytes key = batch_row_fields(b, row)[key_field];
-        if (row->reject == REJECT_NONE && key.p != NULL)
-            ret_hashes[n++] = b->hashes[i] = hash_key(key, seed);
+    for (size_t i = from; i < to; i++, key += field_count) {
+        bool there = b->rows[i].reject == REJECT_NONE && key->p != NULL;
+        b->hashes[i] = there ? hash_key(*key, seed) : 0;
     }
     b->hashed = to;
-    return n;
+    return to - from;
 }
 
 /* Of a row of the batch. */
 static uint32_t hash_row(const struct judge *j, const struct batch *b, const struct row *row,
                          struct bytes key)
 {
-    size_t i = (size_t)(row - b->rows);
+    size_t i = batch_row_index(b, row);
 
     return i < b->hashed ? b->hashes[i] : hash_key(key, j->plan->hash_seed);
 }

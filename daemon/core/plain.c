@@ -1,7 +1,5 @@
 #include "core/plain.h"
 
-#include "core/value.h"
-
 #define INLINE static inline __attribute__((always_inline))
 
 /* How far rows may go. */
@@ -51,17 +49,32 @@ INLINE bool append(struct window_log *log, const struct row *row, struct bytes k
     return window_log_append_plain(log, &parts, number_in_log);
 }
 
-INLINE size_t append_all(const struct batch *b, size_t from, size_t key_field, uint16_t flags,
-                         int64_t time, struct window_log *log, uint64_t number)
-{
-    uint32_t number_in_log = (uint32_t)(number - log->first_number);
-    size_t end = end_of(b, from, log, number), i = from;
+/* Times that go into the log; and, if they are the rows' own, the highest that did. */
+struct span {
+    int64_t from, below;
+    int64_t highest;
+};
 
-    for (; i < end; i++) {
-        const struct row *row = &b->rows[i];
-        if (!append(log, row, batch_row_fields(b, row)[key_field], b->hashes[i], flags, time,
-                    number_in_log++))
+/* `span` is NULL where all rows have the time `time`. What the log does not change is read once:
+ * for all that the compiler knows, a record may be written there. */
+INLINE size_t append_all(const struct batch *b, size_t from, size_t key_field, uint16_t flags,
+                         int64_t time, struct span *span, struct window_log *log, uint64_t number)
+{
+    const struct bytes *key = b->fields + from * b->field_count + key_field;
+    const size_t end = end_of(b, from, log, number), field_count = b->field_count;
+    uint32_t number_in_log = (uint32_t)(number - log->first_number);
+    size_t i = from;
+
+    for (; i < end; i++, key += field_count) {
+        if (span != NULL) {
+            time = b->times[i];
+            if (time < span->from || time >= span->below)
+                break;
+        }
+        if (!append(log, &b->rows[i], *key, b->hashes[i], flags, time, number_in_log++))
             break;
+        if (span != NULL && time > span->highest)
+            span->highest = time;
     }
     log->undecided += i - from;
     return i - from;
@@ -69,57 +82,30 @@ INLINE size_t append_all(const struct batch *b, size_t from, size_t key_field, u
 
 /* Most windows know to within 2^32 ms when a record was: for these the compiler makes a loop that
  * does not look at flags. */
-size_t plain_append(const struct judge *j, enum side side, const struct batch *b, size_t from,
-                    int64_t time, struct window_log *log, uint64_t number)
+INLINE size_t append_by_flags(const struct judge *j, enum side side, const struct batch *b,
+                              size_t from, int64_t time, struct span *span, struct window_log *log,
+                              uint64_t number)
 {
     size_t key_field = j->key_field[side];
 
     if (j->flags == RECORD_TIME32)
-        return append_all(b, from, key_field, RECORD_TIME32, time, log, number);
-    return append_all(b, from, key_field, j->flags, time, log, number);
+        return append_all(b, from, key_field, RECORD_TIME32, time, span, log, number);
+    return append_all(b, from, key_field, j->flags, time, span, log, number);
 }
 
-/* --- event time --- */
-
-static inline bool time_of(const struct row *row, struct bytes field, enum value_type type,
-                           int64_t *ret_ms)
+size_t plain_append(const struct judge *j, enum side side, const struct batch *b, size_t from,
+                    int64_t time, struct window_log *log, uint64_t number)
 {
-    if (row->reject != REJECT_NONE || field.p == NULL)
-        return false;
-    *ret_ms = value_time_ms(type, field);
-    return true;
-}
-
-bool plain_time(const struct judge *j, enum side side, const struct batch *b, size_t i,
-                int64_t *ret_ms)
-{
-    const struct expr *timestamp = j->plan->side[side].timestamp;
-    const struct row *row = &b->rows[i];
-
-    return time_of(row, batch_row_fields(b, row)[timestamp->field], timestamp->type, ret_ms);
+    return append_by_flags(j, side, b, from, time, NULL, log, number);
 }
 
 size_t plain_append_timed(const struct judge *j, enum side side, const struct batch *b, size_t from,
                           int64_t time_from, int64_t time_below, struct window_log *log,
                           uint64_t number, int64_t *ret_highest)
 {
-    const struct expr *timestamp = j->plan->side[side].timestamp;
-    const size_t key_field = j->key_field[side], time_field = timestamp->field;
-    const enum value_type type = timestamp->type;
-    uint32_t number_in_log = (uint32_t)(number - log->first_number);
-    size_t end = end_of(b, from, log, number), i = from;
-    int64_t highest = time_from, time;
+    struct span span = {time_from, time_below, time_from};
+    size_t n = append_by_flags(j, side, b, from, 0, &span, log, number);
 
-    for (; i < end; i++) {
-        const struct row *row = &b->rows[i];
-        const struct bytes *fields = batch_row_fields(b, row);
-        if (!time_of(row, fields[time_field], type, &time) || time < time_from ||
-            time >= time_below ||
-            !append(log, row, fields[key_field], b->hashes[i], j->flags, time, number_in_log++))
-            break;
-        highest = time > highest ? time : highest;
-    }
-    log->undecided += i - from;
-    *ret_highest = highest;
-    return i - from;
+    *ret_highest = span.highest;
+    return n;
 }

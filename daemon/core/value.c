@@ -1,11 +1,11 @@
 #include "core/value.h"
 
 #include <assert.h>
-#include <endian.h>
 #include <math.h>
 #include <stddef.h>
 
 #include "base/number.h"
+#include "base/stamp.h"
 #include "base/time.h"
 #include "core/word.h"
 
@@ -320,44 +320,6 @@ static int64_t seconds_text_ms(struct bytes text)
     return seconds * 1000 + (negative ? -fraction - below : fraction);
 }
 
-/* --- 13 digits: milliseconds of the years 2001 to 2286 --- */
-
-#define STAMP_DIGITS 13
-#define STAMP_TAIL   5
-#define EIGHT(byte)  (UINT64_C(0x0101010101010101) * (byte))
-
-static uint64_t eight_bytes(const char *p)
-{
-    uint64_t word;
-
-    memcpy(&word, p, sizeof(word));
-    return le64toh(word);
-}
-
-/* Of eight digits, less '0' each, the first one lowest: neighbours are joined to numbers of
- * two digits, these to such of four, and so on. */
-static uint64_t join_digits(uint64_t digits)
-{
-    digits = digits * 10 + (digits >> 8);
-    return ((digits & UINT64_C(0x000000ff000000ff)) * (100 + (UINT64_C(1000000) << 32)) +
-            (digits >> 16 & UINT64_C(0x000000ff000000ff)) * (1 + (UINT64_C(10000) << 32))) >>
-           32;
-}
-
-/* Canonical text of so many bytes is digits alone, or begins with a minus sign. */
-static bool read_stamp(struct bytes text, int64_t *ret_ms)
-{
-    uint64_t head, tail;
-
-    if (text.n != STAMP_DIGITS || text.p[0] == '-')
-        return false;
-    head = eight_bytes(text.p) - EIGHT('0');
-    /* Its own five bytes, behind three zeroes. */
-    tail = (eight_bytes(text.p + STAMP_DIGITS - 8) - EIGHT('0')) >> 24 << 24;
-    *ret_ms = (int64_t)(join_digits(head) * 100000 + join_digits(tail));
-    return true;
-}
-
 static __attribute__((noinline)) int64_t any_time_ms(enum value_type t, struct bytes text)
 {
     struct value v;
@@ -374,9 +336,10 @@ static __attribute__((noinline)) int64_t any_time_ms(enum value_type t, struct b
 
 int64_t value_time_ms(enum value_type t, struct bytes text)
 {
+    struct stamp_era era = STAMP_NO_ERA;
     int64_t ms;
 
-    if (t == TYPE_TIMESTAMP_MS && read_stamp(text, &ms))
+    if (t == TYPE_TIMESTAMP_MS && stamp_read(&era, text, &ms))
         return ms;
     return any_time_ms(t, text);
 }

@@ -47,6 +47,8 @@ struct input_format {
     size_t max_line;          /* bytes, line end not counted */
     enum framing framing;
     enum envelope envelope;
+    bool timed; /* the batch tells times: what `time_field`, which has a type of time, says */
+    size_t time_field;
 
     /* csv */
     char delimiter;

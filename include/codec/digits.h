@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/stamp.h"
 #include "core/value.h"
 
 /* So many digits are in the type's range, whichever they are; 0: not such a type. */
@@ -29,15 +30,6 @@ static inline size_t digits_in_range(enum value_type t)
     default:
         return 0;
     }
-}
-
-/* Nothing but 0 if the eight bytes are digits, 0x30 to 0x39: their high halves are
- * 3, and still 3 with 6 added. */
-static inline uint64_t digits_faults(uint64_t eight)
-{
-    const uint64_t high = 0xf0f0f0f0f0f0f0f0, threes = 0x3333333333333333;
-
-    return ((eight & high) | ((eight + 0x0606060606060606) & high) >> 4) ^ threes;
 }
 
 /* The bytes of a text of 1 to 16 as two words, which may overlap; short ones are
@@ -70,7 +62,7 @@ static inline bool digits_plain_number(struct bytes text, size_t max)
     if (text.n - 1 >= max || text.p[0] == '0') /* an empty one wraps around */
         return false;
     digits_load(text, &a, &b);
-    return (digits_faults(a) | digits_faults(b)) == 0;
+    return eight_are_digits(a) && eight_are_digits(b);
 }
 
 #endif

@@ -28,6 +28,7 @@ static inline struct bytes *filling_fields(const struct batch *b)
     return b->fields + b->count * b->field_count;
 }
 
+/* A row whose time is not known. */
 static inline struct row *filling_add(struct batch *b, struct bytes line, size_t consumed)
 {
     struct row *r = &b->rows[b->count];
@@ -35,10 +36,10 @@ static inline struct row *filling_add(struct batch *b, struct bytes line, size_t
     *r = (struct row){
         .line = line,
         .consumed = consumed,
-        .fields = (uint32_t)(b->count * b->field_count),
         .reject = REJECT_NONE,
         .detail = -1,
     };
+    b->times[b->count] = BATCH_NO_TIME;
     b->count++;
     return r;
 }

@@ -25,6 +25,7 @@ struct typed_field {
     size_t field;
     enum value_type type;
     size_t digits_in_range; /* see codec/digits.h */
+    bool is_time;           /* whose times the batch tells */
 };
 
 struct rows {
@@ -33,6 +34,7 @@ struct rows {
     struct columns columns;
     struct typed_field *typed; /* owned */
     size_t typed_count;
+    bool stamps;         /* the times that the batch tells are milliseconds: see base/stamp.h */
     struct buf sentence; /* that the next rejected row will have for its detail */
 };
 
@@ -53,8 +55,7 @@ void rows_scan_at_best(enum scan_way way);
 /* Takes whole lines of bytes[at .. n) as rows, as far as the batch has room, up to
  * the first one that needs a closer look (odd bytes, bad, not finished), and
  * returns where that one starts. */
-size_t rows_take_plain(const struct rows *r, struct batch *b, const char *bytes, size_t n,
-                       size_t at);
+size_t rows_take_plain(struct rows *r, struct batch *b, const char *bytes, size_t n, size_t at);
 
 /* Takes one whole record, good or bad, that ends at `consumed`. False: the batch
  * has to end before it, because its scratch would have to move. Never if it is empty. */
@@ -68,10 +69,10 @@ void rows_reject(struct rows *r, struct batch *b, struct bytes line, size_t cons
 enum reject rows_judge_bytes(struct rows *r, struct bytes line);
 
 /* Checks the fields that are no strings and makes them canonical; *ret_bad is set to the
- * one that is bad. Never without room, if there was enough for their texts and
- * CANONICAL_ROOM more for each. */
+ * one that is bad, *ret_time to what the batch tells of the row. Never without room, if there
+ * was enough for their texts and CANONICAL_ROOM more for each. */
 enum typing rows_type_fields(const struct rows *r, struct batch *b, struct bytes *fields,
-                             size_t *ret_bad);
+                             size_t *ret_bad, int64_t *ret_time);
 
 /* Cuts a record that has no such byte; as quoted_cut(), but quotes need not be there. */
 bool rows_cut(const struct rows *r, struct bytes record, struct buf *scratch,

@@ -16,7 +16,8 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 
-#define BATCH_ROWS 256
+#define BATCH_ROWS    256
+#define BATCH_NO_TIME INT64_MIN
 
 /* Why a row cannot take part. The words for [rejects] are in the table of reject_word(). */
 enum reject {
@@ -47,11 +48,10 @@ const char *reject_word(enum reject r);
 struct row {
     struct bytes line; /* as received, without its line end; the first KiB of an over-long one */
     size_t consumed;   /* bytes of input up to the end of this row, from where the batch began */
-    uint32_t fields;   /* where its fields start in batch.fields; none when rejected */
-    bool verbatim;     /* the line can be stored as it is: see core/record.h; not if rejected */
-    uint8_t reject;    /* enum reject; the engine too may set it */
-    bool late;         /* set by the engine: its fate is late */
     int32_t detail;    /* rejected or late: where batch.details has the sentence, -1: none */
+    uint8_t reject;    /* enum reject; the engine too may set it */
+    bool verbatim;     /* the line can be stored as it is: see core/record.h; not if rejected */
+    bool late;         /* set by the engine: its fate is late */
 };
 
 struct feed;
@@ -63,12 +63,18 @@ struct batch {
     size_t rejected;      /* how many rows have a reject */
     size_t late;          /* how many rows are late */
     size_t field_count;   /* of every row that is not rejected; set by batch_init */
-    struct bytes *fields; /* owned: BATCH_ROWS * field_count canonical texts */
+    struct bytes *fields; /* owned: BATCH_ROWS * field_count canonical texts; a row that is
+                           * rejected has none */
     struct buf scratch;   /* what fields point at that is not in the input bytes */
     struct buf details;   /* sentences for rejected rows, each with its NUL */
 
-    /* The engine's: hashes of keys, of rows up to `hashed` that are not rejected and whose key
-     * is a field that is not NULL. */
+    /* The decoder's, if `timed`: what the field of struct input_format's times says, of rows
+     * that it did not reject; BATCH_NO_TIME where that is NULL. */
+    bool timed;
+    int64_t times[BATCH_ROWS];
+
+    /* The engine's: hashes of keys, of rows up to `hashed`; 0 where the row is rejected or the key,
+     * a field, is NULL. */
     size_t hashed;
     uint32_t hashes[BATCH_ROWS];
 };
@@ -77,9 +83,14 @@ void batch_init(struct batch *b, size_t field_count);
 void batch_done(struct batch *b);
 void batch_clear(struct batch *b);
 
+static inline size_t batch_row_index(const struct batch *b, const struct row *r)
+{
+    return (size_t)(r - b->rows);
+}
+
 static inline struct bytes *batch_row_fields(const struct batch *b, const struct row *r)
 {
-    return b->fields + r->fields;
+    return b->fields + batch_row_index(b, r) * b->field_count;
 }
 
 /* The sentence that says what was wrong with a rejected or late row; "" for none. */

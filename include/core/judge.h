@@ -42,10 +42,8 @@ bool judge_time(struct judge *j, enum side side, struct batch *b, struct row *ro
                 int64_t *ret_ms);
 
 /* Notes the hashes of the keys of up to `max` rows from `from` on, in the batch, where keys
- * are fields: key_is_field[side] only. Copies those that are there to `ret_hashes`, and
- * returns how many. */
-size_t judge_hash(const struct judge *j, enum side side, struct batch *b, size_t from, size_t max,
-                  uint32_t *ret_hashes);
+ * are fields: key_is_field[side] only. Returns of how many rows. */
+size_t judge_hash(const struct judge *j, enum side side, struct batch *b, size_t from, size_t max);
 
 /* With HOLD the parts are set, but for the time; they point into the row and the judge.
  * `salt` tells records with a NULL key apart: they are spread by it. */

@@ -1,9 +1,9 @@
 /*
  * The decoder gives the same rows however its input is cut into reads.
  *
- * The first four bytes say how: flags, longest line, longest read, seed. They are
- * printable, so that a corpus file can be read and written by hand. The contract of
- * codec/decoder.h is checked on the way (see transcript.h).
+ * The first four bytes say how: flags, longest line (8 and above: times are told), longest
+ * read, seed. They are printable, so that a corpus file can be read and written by hand. The
+ * contract of codec/decoder.h is checked on the way (see transcript.h).
  */
 #include <stdbool.h>
 
@@ -22,10 +22,14 @@ enum flag {
     FLAG_REFUSALS = 32,
 };
 
+#define LENGTH_TIMED 8
+
 static const size_t lengths[] = {65536, 1, 2, 10, 20, 60, 1000, 1024};
 
-static void set_format(struct input_format *f, unsigned flags, unsigned length)
+static void set_format(struct input_format *f, unsigned flags, unsigned length, unsigned seed)
 {
+    f->timed = (length & LENGTH_TIMED) != 0;
+    f->time_field = 1 + seed % 2;
     f->header = (flags & FLAG_HEADER) != 0;
     f->multiline = (flags & FLAG_MULTILINE) != 0;
     f->delimiter = (flags & FLAG_SEMICOLON) != 0 ? ';' : ',';
@@ -48,8 +52,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .longest = data[2],
         .seed = data[3],
     };
-    fixture_open(&f, "key, n bigint, at timestamp, x double");
-    set_format(&f.format, data[0], data[1]);
+    fixture_open(&f, (data[1] & LENGTH_TIMED) != 0 ? "key, n timestamp_ms, at timestamp, x double"
+                                                   : "key, n bigint, at timestamp, x double");
+    set_format(&f.format, data[0], data[1], data[3]);
     transcript_check_cuts(&f.format, input, &c);
     fixture_close(&f);
     return 0;

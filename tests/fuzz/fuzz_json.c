@@ -65,6 +65,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fixture_open_json(&f,
                       typed ? "a bigint, u.id double, k timestamp, v.id boolean, u.x.y timestamp_s"
                             : "a, u, u.id, u.x.y, v.id, k");
+    f.format.timed = typed; /* by k or u.x.y */
+    f.format.time_field = data[3] % 2 == 0 ? 2 : 4;
     f.format.max_line = lengths[data[1] % (sizeof(lengths) / sizeof(lengths[0]))];
     check_cuts(&f.format, data, input);
     fixture_close(&f);

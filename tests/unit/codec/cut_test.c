@@ -45,6 +45,8 @@ static const char *const inputs[] = {
     "0123456789abcdefghi,1\r\nl,2\r\n",
     "0123456789abcdefghijklmnopqrst",
     "\"0123456789\nab\ncd\nef\ngh\nij\"\nl,2\n",
+    "k,1700000000000\r\nl,\n0,0999999999999\n",
+    "k,17000000000000\nl,\"1700000000000\"\n",
     "k,1,\nl\nm,3\n\\N,\\N\n\"\\N\",\n",
     "3 k,14 l,2\n\r\n3 m,3",
     "\357\273\2775 key,n3 k,1\n6 l,\"2\n\"",
@@ -56,14 +58,21 @@ static const char *const inputs[] = {
     "<13>1 - - - - - [a b=\"\\\"]\"] k,1",
 };
 
-static const char *const shapes[] = {"plain", "header", "multiline", "both",  "short",       "null",
-                                     "octet", "auto",   "syslog",    "mixed", "octet header"};
+static const char *const shapes[] = {"plain",        "header", "multiline",   "both",   "short",
+                                     "null",         "octet",  "auto",        "syslog", "mixed",
+                                     "octet header", "timed",  "timed header"};
 
 static void open_shape(struct fixture *f, size_t shape)
 {
-    fixture_open(f, "key, n bigint");
-    f->format.header = shape == 1 || shape == 3 || shape == 10;
+    bool timed = shape >= 11;
+
+    fixture_open(f, timed ? "key, n timestamp_ms" : "key, n bigint");
+    f->format.timed = timed;
+    f->format.time_field = 1;
+    f->format.header = shape == 1 || shape == 3 || shape == 10 || shape == 12;
     f->format.multiline = shape >= 2 && shape < 8;
+    if (timed)
+        return;
     if (shape == 4 || shape >= 9)
         f->format.max_line = 20;
     if (shape == 5)
@@ -178,8 +187,8 @@ static void any_cut_of_a_small_input_gives_the_same_rows(void **state)
 static void append_random_line(struct buf *to, uint64_t *random)
 {
     static const char *const lines[] = {
-        "key%d,%d",
-        "k%d,%d",
+        "key%d,%d", /* the first two come most */
+        "k%d,1700000000%03d",
         "\"quoted %d\",%d",
         "\"d\"\"q%d\",%d",
         "cr\r%d,%d",
@@ -201,6 +210,8 @@ static void append_random_line(struct buf *to, uint64_t *random)
         "<13>1 - - - - - - %d,%d",
         "25 <13>Nov 29 17:41:27 t: %d,%d",
         "3000 %d,%d",
+        "%d,17%d",
+        "%d,-1700000000%03d",
     };
     uint64_t x = transcript_random(random);
     size_t which = x % 3 == 0 ? (x >> 8) % COUNT_OF(lines) : (x >> 8) % 2;

@@ -235,6 +235,142 @@ static void values_that_are_not_canonical_are_rewritten(void **state)
     fixture_close(&f);
 }
 
+/* What a time may be, and what is said of it, does not depend on whether it is told. */
+static void the_times_of_one_field_are_told(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *row;
+        int64_t time;
+    } rows[] = {
+        {"a,1700000000000,b", "= [a][1700000000000][b]\n", 1700000000000},
+        {"a,9999999999999,b", "= [a][9999999999999][b]\n", 9999999999999},
+        {"a,170000000000,b", "= [a][170000000000][b]\n", 170000000000},
+        {"a,17000000000000,b", "= [a][17000000000000][b]\n", 17000000000000},
+        {"a,-1700000000000,b", "= [a][-1700000000000][b]\n", -1700000000000},
+        {"a,-170000000000,b", "= [a][-170000000000][b]\n", -170000000000},
+        {"a,0,b", "= [a][0][b]\n", 0},
+        {"a,0170000000000,b", "~ [a][170000000000][b]\n", 170000000000},
+        {"a,+1700000000000,b",
+         "! type a,+1700000000000,b: field t: \"+1700000000000\" is not a timestamp_ms\n", 0},
+        {"a,\"1700000000000\",b", "~ [a][1700000000000][b]\n", 1700000000000},
+        {"\"a\",1700000000000,b", "~ [a][1700000000000][b]\n", 1700000000000},
+        {"a,,b", "= [a]-[b]\n", BATCH_NO_TIME},
+        {"a,253402300799999,b", "= [a][253402300799999][b]\n", 253402300799999},
+        {"a,253402300800000,b",
+         "! type a,253402300800000,b: field t: \"253402300800000\" is not a timestamp_ms\n", 0},
+        {"a, 170000000000,b",
+         "! type a, 170000000000,b: field t: \" 170000000000\" is not a timestamp_ms\n", 0},
+        {"a,170000000000 ,b",
+         "! type a,170000000000 ,b: field t: \"170000000000 \" is not a timestamp_ms\n", 0},
+        {"a,17000000000.0,b",
+         "! type a,17000000000.0,b: field t: \"17000000000.0\" is not a timestamp_ms\n", 0},
+        {"a,1700000000000", "! fields a,1700000000000: 2 fields, expected 3 (s, t, u)\n", 0},
+    };
+    struct buf text = BUF_EMPTY, expected = BUF_EMPTY, transcript = BUF_EMPTY;
+    struct decoder *d;
+    struct fixture f;
+    struct batch b;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        buf_printf(&text, "%s\n", rows[i].text);
+        buf_append_text(&expected, rows[i].row);
+    }
+    fixture_open(&f, "s, t timestamp_ms, u");
+    for (int timed = 0; timed < 2; timed++) {
+        f.format.timed = timed;
+        f.format.time_field = 1;
+        assert_string_equal(transcript_at_once(&f.format, buf_data(&text), buf_length(&text),
+                                               INPUT_ENDED, &transcript),
+                            buf_text(&expected));
+    }
+    d = decoder_new(&f.format);
+    batch_init(&b, 3);
+    assert_int_equal(decoder_read(d, buf_data(&text), buf_length(&text), INPUT_GOES_ON, &b),
+                     buf_length(&text));
+    assert_int_equal(b.count, COUNT_OF(rows));
+    assert_true(b.timed);
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        if (b.rows[i].reject == REJECT_NONE)
+            assert_int_equal(b.times[i], rows[i].time);
+    batch_done(&b);
+    decoder_free(d);
+    buf_done(&text);
+    buf_done(&expected);
+    buf_done(&transcript);
+    fixture_close(&f);
+}
+
+/* 13 digits are milliseconds in one of them only. */
+static void times_of_every_type_are_told(void **state)
+{
+    static const struct {
+        const char *type, *text;
+        int64_t time;
+    } rows[] = {
+        {"timestamp", "2026-01-02T03:04:05.678Z", 1767323045678},
+        {"timestamp", "2026-01-02 04:04:05+01:00", 1767323045000},
+        {"timestamp_s", "1767323045.678", 1767323045678},
+        {"timestamp_s", "1767323045", 1767323045000},
+        {"timestamp_us", "1767323045678", 1767323045},
+        {"timestamp_us", "1767323045678999", 1767323045678},
+        {"timestamp_ns", "1767323045678", 1767323},
+        {"timestamp_ns", "1767323045678999999", 1767323045678},
+        {"timestamp_ms", "1767323045678", 1767323045678},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct buf text = BUF_EMPTY;
+        struct decoder *d;
+        struct fixture f;
+        struct batch b;
+
+        buf_printf(&text, "t %s, n bigint", rows[i].type);
+        fixture_open(&f, buf_text(&text));
+        f.format.timed = true;
+        buf_clear(&text);
+        buf_printf(&text, "%s,1\n,2\n", rows[i].text);
+        d = decoder_new(&f.format);
+        batch_init(&b, 2);
+        decoder_read(d, buf_data(&text), buf_length(&text), INPUT_GOES_ON, &b);
+        assert_int_equal(b.count, 2);
+        assert_int_equal(b.times[0], rows[i].time);
+        assert_int_equal(b.times[1], BATCH_NO_TIME);
+        batch_done(&b);
+        decoder_free(d);
+        buf_done(&text);
+        fixture_close(&f);
+    }
+}
+
+/* A whole batch of lines whose types are bad is rejected in one go, in order and in place. */
+static void many_bad_values_are_rejected_one_by_one(void **state)
+{
+    struct buf text = BUF_EMPTY, expected = BUF_EMPTY, transcript = BUF_EMPTY;
+    struct fixture f;
+
+    (void)state;
+    fixture_open(&f, "s, n bigint, x double");
+    for (int i = 0; i < 2 * BATCH_ROWS; i++) {
+        buf_printf(&text, i % 3 == 0 ? "a,%dx,y\n" : i % 3 == 1 ? "a,%d,y\n" : "a,0%d,\n", i);
+        if (i % 3 == 0)
+            buf_printf(&expected, "! type a,%dx,y: field n: \"%dx\" is not a bigint\n", i, i);
+        else if (i % 3 == 1)
+            buf_printf(&expected, "! type a,%d,y: field x: \"y\" is not a double\n", i);
+        else
+            buf_printf(&expected, "~ [a][%d]-\n", i);
+    }
+    assert_string_equal(
+        transcript_at_once(&f.format, buf_data(&text), buf_length(&text), INPUT_ENDED, &transcript),
+        buf_text(&expected));
+    buf_done(&text);
+    buf_done(&expected);
+    buf_done(&transcript);
+    fixture_close(&f);
+}
+
 /* More rewritten and unquoted text than the scratch has at first: batches end early,
  * and no row's fields move. */
 static void a_batch_ends_before_its_scratch_would_move(void **state)
@@ -300,6 +436,9 @@ int main(void)
         cmocka_unit_test(one_field_has_no_delimiter),
         cmocka_unit_test(fields_are_checked_against_their_types),
         cmocka_unit_test(values_that_are_not_canonical_are_rewritten),
+        cmocka_unit_test(the_times_of_one_field_are_told),
+        cmocka_unit_test(times_of_every_type_are_told),
+        cmocka_unit_test(many_bad_values_are_rejected_one_by_one),
         cmocka_unit_test(a_batch_ends_before_its_scratch_would_move),
         cmocka_unit_test(an_empty_batch_has_room_for_any_record),
     };

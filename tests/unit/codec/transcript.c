@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "core/batch.h"
+#include "core/value.h"
 
 uint64_t transcript_random(uint64_t *state)
 {
@@ -101,12 +102,36 @@ static void check_fields(const struct batch *b, const struct row *r, struct byte
                lies_in(fields[i], b->scratch.data, b->scratch.tail));
 }
 
+/* By another way than the decoder's, where the type has one. */
+static int64_t time_in(enum value_type type, struct bytes text)
+{
+    struct value v = value_read(type, text);
+    int64_t ms;
+    bool ok;
+
+    if (text.p == NULL)
+        return BATCH_NO_TIME;
+    if (type == TYPE_TIMESTAMP_S)
+        return value_time_ms(type, text);
+    ok = value_instant_ms(type, &v, &ms);
+    assert(ok);
+    return ms;
+}
+
+static void check_time(const struct input_format *f, const struct batch *b, const struct row *r)
+{
+    struct bytes text = batch_row_fields(b, r)[f->time_field];
+
+    assert(b->times[batch_row_index(b, r)] == time_in(f->schema->fields[f->time_field].type, text));
+}
+
 static void check_batch(const struct input_format *f, const struct batch *b, struct bytes shown,
                         size_t consumed)
 {
     size_t before = 0, rejected = 0;
 
     assert(b->count <= BATCH_ROWS && consumed <= shown.n);
+    assert(b->timed == f->timed);
     for (size_t i = 0; i < b->count; i++) {
         const struct row *r = &b->rows[i];
 
@@ -121,6 +146,8 @@ static void check_batch(const struct input_format *f, const struct batch *b, str
         }
         assert(r->line.n <= f->max_line);
         check_fields(b, r, shown);
+        if (f->timed)
+            check_time(f, b, r);
         if (r->verbatim)
             check_verbatim(f, b, r);
     }

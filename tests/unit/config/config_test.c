@@ -303,6 +303,25 @@ static void event_time_is_said_for_each_side(void **state)
     config_free(c);
 }
 
+static void decoders_tell_times_that_are_a_field_as_it_stands(void **state)
+{
+    struct config *c = EVENT_CONFIG("right.timestamp=coalesce(t, t)");
+
+    (void)state;
+    assert_true(c->input[SIDE_LEFT].format.timed);
+    assert_int_equal(c->input[SIDE_LEFT].format.time_field, 1);
+    assert_false(c->input[SIDE_RIGHT].format.timed);
+    config_free(c);
+    c = EVENT_CONFIG(NULL);
+    assert_true(c->input[SIDE_RIGHT].format.timed);
+    assert_int_equal(c->input[SIDE_RIGHT].format.time_field, 1);
+    config_free(c);
+    c = EVENT_CONFIG("join.time=processing", "join.grace=", "left.timestamp=", "left.delay=",
+                     "left.idle=", "right.timestamp=", "right.idle=", "late.listen=");
+    assert_false(c->input[SIDE_LEFT].format.timed);
+    config_free(c);
+}
+
 static void late_records_go_where_rejects_could(void **state)
 {
     struct config *c = EVENT_CONFIG(NULL);
@@ -502,6 +521,7 @@ int main(void)
         cmocka_unit_test(another_text_is_noticed),
         cmocka_unit_test(faults_come_in_the_order_of_the_file),
         cmocka_unit_test(event_time_is_said_for_each_side),
+        cmocka_unit_test(decoders_tell_times_that_are_a_field_as_it_stands),
         cmocka_unit_test(late_records_go_where_rejects_could),
         cmocka_unit_test(each_match_has_its_durations),
         cmocka_unit_test(a_left_record_waits_as_long_as_is_said),

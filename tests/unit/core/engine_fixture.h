@@ -53,9 +53,21 @@ static inline struct row *next_row(struct engine_fixture *f, enum side side)
     struct row *r = &b->rows[b->count];
 
     assert_true(b->count < BATCH_ROWS);
-    *r = (struct row){.fields = (uint32_t)(b->count * b->field_count), .detail = -1};
+    *r = (struct row){.detail = -1};
+    b->times[b->count] = BATCH_NO_TIME;
     b->count++;
     return r;
+}
+
+static inline void tell_time(struct engine_fixture *f, enum side side, const struct row *r)
+{
+    const struct expr *timestamp = f->plan->side[side].timestamp;
+    struct batch *b = &f->batch[side];
+
+    b->timed = f->plan->time == TIME_EVENT && timestamp != NULL && timestamp->kind == EXPR_FIELD;
+    if (b->timed && batch_row_fields(b, r)[timestamp->field].p != NULL)
+        b->times[batch_row_index(b, r)] =
+            value_time_ms(timestamp->type, batch_row_fields(b, r)[timestamp->field]);
 }
 
 /* A line whose fields are canonical; an empty one is NULL. */
@@ -73,6 +85,7 @@ static inline void add_line(struct engine_fixture *f, enum side side, struct byt
         fields[i] = field_end == p ? BYTES_NULL : (struct bytes){p, (size_t)(field_end - p)};
         p = comma == NULL ? stop : comma + 1;
     }
+    tell_time(f, side, r);
 }
 
 /* A row that cannot be stored as it came, with three fields; NULL is NULL. */
@@ -87,6 +100,7 @@ static inline void add_packed(struct engine_fixture *f, enum side side, const ch
     fields[0] = bytes_of(a);
     fields[1] = bytes_of(b);
     fields[2] = bytes_of(c);
+    tell_time(f, side, r);
 }
 
 static inline void add_rejected(struct engine_fixture *f, enum side side)
