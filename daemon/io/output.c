@@ -9,6 +9,7 @@
 #include "codec/text.h"
 #include "io/log.h"
 #include "io/socket.h"
+#include "io/written_file.h"
 
 /* Rows are handed on when so many bytes are encoded: one write. */
 #define COMMIT_BYTES OUTPUT_AHEAD
@@ -84,12 +85,6 @@ static void bequeath(struct output *o, const struct sink *s)
     buf_done(&rows);
 }
 
-static bool is_fifo(int fd)
-{
-    struct stat st;
-    return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
-}
-
 /* Closed first of all: who opens it before would get the end of what the last one left. */
 static void fifo_is_unread(struct output *o, struct sink *s)
 {
@@ -112,7 +107,7 @@ static void on_gone(void *owner, struct sink *s)
 {
     struct output *o = owner;
 
-    if (o->config->endpoint.kind == ENDPOINT_FILE && is_fifo(s->fd)) {
+    if (o->config->endpoint.kind == ENDPOINT_FILE && written_file_is_fifo(s->fd)) {
         fifo_is_unread(o, s);
         return;
     }
@@ -193,46 +188,6 @@ static void on_connected(void *owner, int fd, const char *peer)
 
 /* --- files --- */
 
-static bool ends_with_lf(int fd, off_t size)
-{
-    char last;
-    return pread(fd, &last, 1, size - 1) != 1 || last == '\n';
-}
-
-static bool is_fifo_path(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
-}
-
-#define OPEN_FLAGS (O_APPEND | O_CLOEXEC | O_NONBLOCK)
-
-/* One that is there. To be read too, for its last byte, where that is allowed. */
-static int open_old_file(const char *path)
-{
-    int fd = open(path, OPEN_FLAGS | (is_fifo_path(path) ? O_WRONLY : O_RDWR));
-
-    return fd < 0 && errno == EACCES ? open(path, OPEN_FLAGS | O_WRONLY) : fd;
-}
-
-static int open_file(const struct output *o)
-{
-    const char *path = o->config->endpoint.path;
-    int fd = open(path, OPEN_FLAGS | O_RDWR | O_CREAT | O_EXCL, o->config->endpoint.mode);
-
-    if (fd >= 0) {
-        fchmod(fd, o->config->endpoint.mode); /* whatever the umask */
-        return fd;
-    }
-    if (errno == EEXIST)
-        fd = open_old_file(path);
-    if (fd < 0 && errno == ENXIO)
-        log_error("%s: nobody reads the FIFO %s: start its reader first", o->word, path);
-    else if (fd < 0)
-        log_error("%s: cannot open %s: %s", o->word, path, strerror(errno));
-    return fd;
-}
-
 /* What comes first in a file: its header when it is empty, the end of a torn last line. */
 static void file_start(const struct output *o, int fd, struct buf *to)
 {
@@ -240,7 +195,7 @@ static void file_start(const struct output *o, int fd, struct buf *to)
 
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
         header(o, to);
-    else if (!ends_with_lf(fd, st.st_size))
+    else if (written_file_is_torn(fd))
         buf_append_char(to, '\n');
 }
 
@@ -256,7 +211,7 @@ static void join_file(struct output *o, int fd, const char *name)
 
 static bool open_path(struct output *o)
 {
-    int fd = open_file(o);
+    int fd = written_file_open(o->word, &o->config->endpoint);
 
     if (fd >= 0)
         join_file(o, fd, o->config->endpoint.path);
@@ -266,7 +221,7 @@ static bool open_path(struct output *o)
 /* Not made anew: who took the FIFO away is going to put another one there. */
 static void try_unread(struct output *o)
 {
-    int fd = open_old_file(o->config->endpoint.path);
+    int fd = written_file_open_old(o->config->endpoint.path);
 
     if (fd < 0)
         return;
@@ -303,7 +258,7 @@ bool output_reopen(struct output *o)
     s = LIST_MEMBER(list_first(&o->sinks), struct sink, link);
     if (!s->regular)
         return true;
-    fd = open_file(o);
+    fd = written_file_open(o->word, &o->config->endpoint);
     if (fd < 0)
         return false;
     sink_keep(s, &o->kept); /* the row that was torn is written whole in the new file */
