@@ -1,5 +1,6 @@
 #include "io/output.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -57,6 +58,7 @@ static void header(const struct output *o, struct buf *to)
 
 static void sink_leaves(struct output *o, struct sink *s)
 {
+    sink_take_back(s);
     o->sink_count--;
     if (o->listening)
         listener_gone(&o->listener);
@@ -163,6 +165,7 @@ static void welcome(struct output *o, int fd, const char *peer)
     struct buf first = BUF_EMPTY;
     struct sink *s;
 
+    output_take_back(o);
     output_commit(o); /* what was there before */
     socket_for_rows(fd);
     s = sink_join(o, fd, peer);
@@ -315,6 +318,7 @@ void output_close(struct output *o)
         listener_close(&o->listener);
     SINKS_EACH(o, s)
     {
+        sink_take_back(s);
         if (has_peers(o))
             say_goodbye(s);
         sink_leaves(o, s);
@@ -402,10 +406,8 @@ void output_take_all(struct output *o)
     o->takes_all = true;
 }
 
-void output_commit(struct output *o)
+static void give_rows(struct output *o)
 {
-    if (o->row_count == 0)
-        return;
     if (o->sink_count == 0 && absent(o) == ABSENT_DISCARD)
         o->discarded += o->row_count;
     else if (o->sink_count == 0)
@@ -421,6 +423,12 @@ void output_commit(struct output *o)
     buf_clear(&o->rows);
     buf_trim(&o->rows, 2 * COMMIT_BYTES);
     o->row_count = 0;
+}
+
+void output_commit(struct output *o)
+{
+    if (o->row_count > 0)
+        give_rows(o);
     bury_dead(o);
 }
 
@@ -434,6 +442,29 @@ void output_take(struct output *o, struct buf *rows, uint64_t count)
     o->row_count = count;
     *rows = own;
     output_commit(o);
+}
+
+struct sink *output_idle_sink(const struct output *o)
+{
+    struct sink *s;
+
+    if (!has_peers(o) || o->sink_count != 1 || o->row_count > 0)
+        return NULL;
+    s = LIST_MEMBER(list_first(&o->sinks), struct sink, link);
+    return s->lent == NULL && sink_is_idle(s) ? s : NULL;
+}
+
+void output_take_written(struct output *o, struct bytes rows, ssize_t said, int error)
+{
+    assert(o->sink_count == 1 && o->row_count == 0);
+    sink_put_written(LIST_MEMBER(list_first(&o->sinks), struct sink, link), rows, said, error);
+    o->given += rows.n;
+}
+
+void output_take_back(struct output *o)
+{
+    SINKS_EACH(o, s)
+    sink_take_back(s);
 }
 
 /* A small buffer is not gone beyond by much. */
