@@ -13,11 +13,13 @@
 #include "io/tell.h"
 #include "io/thread.h"
 
-#define QUEUE      16 /* firings that wait */
-#define DELIVERIES 3
-/* So many that were written lie there before the loop is woken for them. */
-#define NEWS_WAIT 2
-#define RESULTS   64
+#define QUEUE 16 /* firings that wait */
+/* What was written is only counted. So more of it may lie there than of rows that wait for a
+ * reader, and the loop is not woken for a few. */
+#define DELIVERIES 6
+#define UNWRITTEN  3
+#define NEWS_WAIT  3
+#define RESULTS    64
 
 /* A piece of work, in fuel of about 10 ns. */
 #define PIECE_FUEL 100000
@@ -66,13 +68,18 @@ static bool has_more(const struct second *s)
     return s->queue_count > 0 || s->firing != NULL || s->next < s->count;
 }
 
+static bool is_full(const struct second *s)
+{
+    return s->ready_count >= (s->line >= 0 ? DELIVERIES : UNWRITTEN);
+}
+
 /* Where what comes next goes. NULL: it was told to stop. */
 static struct delivery *wait_for_work(struct second *s)
 {
     struct delivery *d = NULL;
 
     pthread_mutex_lock(&s->lock);
-    while (!s->stop && (s->ready_count == DELIVERIES || !has_more(s)))
+    while (!s->stop && (is_full(s) || !has_more(s)))
         pthread_cond_wait(&s->changed, &s->lock);
     if (!s->stop)
         d = &s->deliveries[(s->ready_head + s->ready_count) % DELIVERIES];
