@@ -225,12 +225,13 @@ static void forget_whole_rows(struct sink *s)
     count(s, way);
 }
 
-/* The line under way is finished first, and then held until it has arrived. */
+/* The line under way is finished first, and then held until it has arrived; so has what was
+ * written before the FIN, which nobody else would get. */
 static void go_on_ending(struct sink *s)
 {
     if (s->sent < s->last)
         wait_for_room(s);
-    else if (s->sent > 0)
+    else if (s->sent > 0 || on_its_way(s) > 0)
         event_add(&s->retry, &acknowledged_soon);
     else
         s->dead = "it asked us to end";
