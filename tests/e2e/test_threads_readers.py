@@ -27,10 +27,18 @@ COUNT = EXPECTED.count(b"\n")
 each_place = pytest.mark.parametrize("place", ["127.0.0.1:0", "unix:out.sock"])
 
 
+def window_records(window):
+    """The same on both sides."""
+    return "".join(f"hot,{window * 1000 + n},{window * 1000 + n},{PAD}\n"
+                   for n in range(WINDOWS[window])).encode()
+
+
+def end_record(side):
+    return f"{side},0,99999,\n".encode()
+
+
 def records(side):
-    lines = [f"hot,{window * 1000 + n},{window * 1000 + n},{PAD}\n"
-             for window, size in enumerate(WINDOWS) for n in range(size)]
-    return "".join(lines) + f"{side},0,99999,\n"
+    return b"".join(map(window_records, range(len(WINDOWS)))) + end_record(side)
 
 
 def start(joind, **output):
@@ -85,6 +93,24 @@ def test_a_reader_that_reads_is_written_to_by_the_second_thread(joind, place):
     subscriber = daemon.subscribe()
     time.sleep(0.3)  # until it has settled
     send_all(daemon)
+    assert_same(all_of(subscriber))
+    assert written_aside(daemon) > len(EXPECTED) / 2
+    daemon.stop(expect=0)
+
+
+def test_windows_that_the_first_thread_fires_come_in_between(joind):
+    daemon = start(joind)
+    subscriber = daemon.subscribe()
+    time.sleep(0.3)
+    feeders = [daemon.connect(side) for side in ("left", "right")]
+    rows = 0
+    for window, size in enumerate(WINDOWS):
+        for feeder in feeders:
+            feeder.send(window_records(window))
+        subscriber.wait_lines(rows)  # of the window before, which is over now
+        rows += size * size
+    for feeder, side in zip(feeders, ("left", "right")):
+        feeder.send(end_record(side)).finish()
     assert_same(all_of(subscriber))
     assert written_aside(daemon) > len(EXPECTED) / 2
     daemon.stop(expect=0)
