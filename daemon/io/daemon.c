@@ -66,6 +66,7 @@ static void on_http(void *owner, const char *path, struct http_reply *ret)
 {
     struct daemon *d = owner;
 
+    pump_count_written(&d->pump); /* who has got a row finds it in the books */
     if (strcmp(path, "/metrics") == 0) {
         ret->status = 200;
         ret->type = "text/plain; version=0.0.4; charset=utf-8";
@@ -174,6 +175,7 @@ static void on_signal(evutil_socket_t signal, short what, void *arg)
         reload(d);
         break;
     case SIGUSR1:
+        pump_count_written(&d->pump);
         report_status_json(d, &status);
         log_info("status: %s", buf_text(&status));
         break;

@@ -1,5 +1,6 @@
 #include "io/output.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "codec/text.h"
 #include "io/log.h"
 #include "io/socket.h"
+#include "io/written_file.h"
 
 /* Rows are handed on when so many bytes are encoded: one write. */
 #define COMMIT_BYTES OUTPUT_AHEAD
@@ -56,6 +58,7 @@ static void header(const struct output *o, struct buf *to)
 
 static void sink_leaves(struct output *o, struct sink *s)
 {
+    sink_take_back(s);
     o->sink_count--;
     if (o->listening)
         listener_gone(&o->listener);
@@ -84,12 +87,6 @@ static void bequeath(struct output *o, const struct sink *s)
     buf_done(&rows);
 }
 
-static bool is_fifo(int fd)
-{
-    struct stat st;
-    return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
-}
-
 /* Closed first of all: who opens it before would get the end of what the last one left. */
 static void fifo_is_unread(struct output *o, struct sink *s)
 {
@@ -112,7 +109,7 @@ static void on_gone(void *owner, struct sink *s)
 {
     struct output *o = owner;
 
-    if (o->config->endpoint.kind == ENDPOINT_FILE && is_fifo(s->fd)) {
+    if (o->config->endpoint.kind == ENDPOINT_FILE && written_file_is_fifo(s->fd)) {
         fifo_is_unread(o, s);
         return;
     }
@@ -168,6 +165,7 @@ static void welcome(struct output *o, int fd, const char *peer)
     struct buf first = BUF_EMPTY;
     struct sink *s;
 
+    output_take_back(o);
     output_commit(o); /* what was there before */
     socket_for_rows(fd);
     s = sink_join(o, fd, peer);
@@ -193,46 +191,6 @@ static void on_connected(void *owner, int fd, const char *peer)
 
 /* --- files --- */
 
-static bool ends_with_lf(int fd, off_t size)
-{
-    char last;
-    return pread(fd, &last, 1, size - 1) != 1 || last == '\n';
-}
-
-static bool is_fifo_path(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
-}
-
-#define OPEN_FLAGS (O_APPEND | O_CLOEXEC | O_NONBLOCK)
-
-/* One that is there. To be read too, for its last byte, where that is allowed. */
-static int open_old_file(const char *path)
-{
-    int fd = open(path, OPEN_FLAGS | (is_fifo_path(path) ? O_WRONLY : O_RDWR));
-
-    return fd < 0 && errno == EACCES ? open(path, OPEN_FLAGS | O_WRONLY) : fd;
-}
-
-static int open_file(const struct output *o)
-{
-    const char *path = o->config->endpoint.path;
-    int fd = open(path, OPEN_FLAGS | O_RDWR | O_CREAT | O_EXCL, o->config->endpoint.mode);
-
-    if (fd >= 0) {
-        fchmod(fd, o->config->endpoint.mode); /* whatever the umask */
-        return fd;
-    }
-    if (errno == EEXIST)
-        fd = open_old_file(path);
-    if (fd < 0 && errno == ENXIO)
-        log_error("%s: nobody reads the FIFO %s: start its reader first", o->word, path);
-    else if (fd < 0)
-        log_error("%s: cannot open %s: %s", o->word, path, strerror(errno));
-    return fd;
-}
-
 /* What comes first in a file: its header when it is empty, the end of a torn last line. */
 static void file_start(const struct output *o, int fd, struct buf *to)
 {
@@ -240,7 +198,7 @@ static void file_start(const struct output *o, int fd, struct buf *to)
 
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
         header(o, to);
-    else if (!ends_with_lf(fd, st.st_size))
+    else if (written_file_is_torn(fd))
         buf_append_char(to, '\n');
 }
 
@@ -256,7 +214,7 @@ static void join_file(struct output *o, int fd, const char *name)
 
 static bool open_path(struct output *o)
 {
-    int fd = open_file(o);
+    int fd = written_file_open(o->word, &o->config->endpoint);
 
     if (fd >= 0)
         join_file(o, fd, o->config->endpoint.path);
@@ -266,7 +224,7 @@ static bool open_path(struct output *o)
 /* Not made anew: who took the FIFO away is going to put another one there. */
 static void try_unread(struct output *o)
 {
-    int fd = open_old_file(o->config->endpoint.path);
+    int fd = written_file_open_old(o->config->endpoint.path);
 
     if (fd < 0)
         return;
@@ -303,7 +261,7 @@ bool output_reopen(struct output *o)
     s = LIST_MEMBER(list_first(&o->sinks), struct sink, link);
     if (!s->regular)
         return true;
-    fd = open_file(o);
+    fd = written_file_open(o->word, &o->config->endpoint);
     if (fd < 0)
         return false;
     sink_keep(s, &o->kept); /* the row that was torn is written whole in the new file */
@@ -360,6 +318,7 @@ void output_close(struct output *o)
         listener_close(&o->listener);
     SINKS_EACH(o, s)
     {
+        sink_take_back(s);
         if (has_peers(o))
             say_goodbye(s);
         sink_leaves(o, s);
@@ -447,10 +406,8 @@ void output_take_all(struct output *o)
     o->takes_all = true;
 }
 
-void output_commit(struct output *o)
+static void give_rows(struct output *o)
 {
-    if (o->row_count == 0)
-        return;
     if (o->sink_count == 0 && absent(o) == ABSENT_DISCARD)
         o->discarded += o->row_count;
     else if (o->sink_count == 0)
@@ -466,6 +423,12 @@ void output_commit(struct output *o)
     buf_clear(&o->rows);
     buf_trim(&o->rows, 2 * COMMIT_BYTES);
     o->row_count = 0;
+}
+
+void output_commit(struct output *o)
+{
+    if (o->row_count > 0)
+        give_rows(o);
     bury_dead(o);
 }
 
@@ -479,6 +442,29 @@ void output_take(struct output *o, struct buf *rows, uint64_t count)
     o->row_count = count;
     *rows = own;
     output_commit(o);
+}
+
+struct sink *output_idle_sink(const struct output *o)
+{
+    struct sink *s;
+
+    if (!has_peers(o) || o->sink_count != 1 || o->row_count > 0)
+        return NULL;
+    s = LIST_MEMBER(list_first(&o->sinks), struct sink, link);
+    return s->lent == NULL && sink_is_idle(s) ? s : NULL;
+}
+
+void output_take_written(struct output *o, struct bytes rows, ssize_t said, int error)
+{
+    assert(o->sink_count == 1 && o->row_count == 0);
+    sink_put_written(LIST_MEMBER(list_first(&o->sinks), struct sink, link), rows, said, error);
+    o->given += rows.n;
+}
+
+void output_take_back(struct output *o)
+{
+    SINKS_EACH(o, s)
+    sink_take_back(s);
 }
 
 /* A small buffer is not gone beyond by much. */

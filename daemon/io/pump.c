@@ -56,10 +56,16 @@ static bool fires_aside(const struct pump *p)
     return p->second != NULL && second_out(p->second) > 0;
 }
 
+/* What was written is news alone, for which nobody needs room. */
+static bool needs_room(const struct delivery *d)
+{
+    return d->row_count > 0 && !d->written;
+}
+
 static bool rows_are_delivered(const struct pump *p)
 {
     const struct delivery *d = fires_aside(p) ? second_first(p->second) : NULL;
-    return d != NULL && d->row_count > 0;
+    return d != NULL && needs_room(d);
 }
 
 bool pump_results_wait(const struct pump *p)
@@ -167,25 +173,30 @@ static void pull_results(struct pump *p, int64_t *fuel)
 
 /* --- out, from the second thread --- */
 
-/* The next one that has come and can be taken; NULL: there is none. One without rows is news
- * alone, for which nobody needs room. */
+/* The next one that has come and can be taken; NULL: there is none. */
 static struct delivery *next_delivery(const struct pump *p)
 {
     struct delivery *d = fires_aside(p) ? second_first(p->second) : NULL;
-    bool room = d != NULL && (d->row_count == 0 || output_has_room(&p->outputs[OUTPUT_RESULTS]));
+    bool room = d != NULL && (!needs_room(d) || output_has_room(&p->outputs[OUTPUT_RESULTS]));
 
     return room ? d : NULL;
 }
 
 static void take_delivery(struct pump *p, struct delivery *d, int64_t *fuel)
 {
+    struct output *o = &p->outputs[OUTPUT_RESULTS];
     struct bytes detail, line;
 
     while (delivery_next_rejected(d, &detail, &line))
         tell_pair_rejected(p, detail, line);
-    *fuel -= DELIVERY_FUEL + (int64_t)buf_length(&d->rows) / OUTPUT_BYTES_A_FUEL;
+    *fuel -= DELIVERY_FUEL;
     p->work += d->work;
-    output_take(&p->outputs[OUTPUT_RESULTS], &d->rows, d->row_count);
+    if (d->written) {
+        output_take_written(o, buf_bytes(&d->rows), d->said, d->error);
+    } else {
+        *fuel -= (int64_t)buf_length(&d->rows) / OUTPUT_BYTES_A_FUEL;
+        output_take(o, &d->rows, d->row_count);
+    }
     second_release(p->second, p->engine);
 }
 
@@ -195,6 +206,31 @@ static void take_deliveries(struct pump *p, int64_t *fuel)
 
     while (*fuel > 0 && (d = next_delivery(p)) != NULL)
         take_delivery(p, d, fuel);
+}
+
+/* The reader's descriptor is wanted back. */
+static void on_recall(void *arg)
+{
+    struct pump *p = arg;
+    struct delivery *d;
+    int64_t fuel = 0;
+
+    second_recall(p->second);
+    while ((d = second_first(p->second)) != NULL && d->written)
+        take_delivery(p, d, &fuel);
+}
+
+static void lend(struct pump *p)
+{
+    struct sink *reader = output_idle_sink(&p->outputs[OUTPUT_RESULTS]);
+
+    if (reader != NULL && second_lend(p->second, reader->fd))
+        sink_lend(reader, on_recall, p);
+}
+
+void pump_count_written(struct pump *p)
+{
+    output_take_back(&p->outputs[OUTPUT_RESULTS]);
 }
 
 /* What is due. While it is busy anyway, small windows too: they come later. */
@@ -211,8 +247,11 @@ static void move_results(struct pump *p, int64_t *fuel)
 {
     take_deliveries(p, fuel);
     hand_over(p);
-    if (fires_aside(p))
+    if (fires_aside(p)) {
+        lend(p);
         return;
+    }
+    output_take_back(&p->outputs[OUTPUT_RESULTS]); /* for rows that are made here */
     pull_results(p, fuel);
     hand_over(p);
 }
@@ -484,6 +523,7 @@ uint64_t pump_forget_results(struct pump *p, bool *ret_all)
     int64_t fuel = PUMP_FORGET_FUEL;
     uint64_t results = p->count - p->next;
 
+    pump_count_written(p);
     if (p->second != NULL) {
         results += second_forget(p->second, p->engine, &fuel);
         engine_leave(p->engine, UINT64_MAX);

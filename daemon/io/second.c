@@ -1,6 +1,7 @@
 #include "io/second.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <event2/event_struct.h>
 #include <pthread.h>
 #include <string.h>
@@ -12,8 +13,12 @@
 #include "io/tell.h"
 #include "io/thread.h"
 
-#define QUEUE      16 /* firings that wait */
-#define DELIVERIES 3
+#define QUEUE 16 /* firings that wait */
+/* What was written is only counted. So more of it may lie there than of rows that wait for a
+ * reader, and the loop is not woken for a few. */
+#define DELIVERIES 6
+#define UNWRITTEN  3
+#define NEWS_WAIT  3
 #define RESULTS    64
 
 /* A piece of work, in fuel of about 10 ns. */
@@ -29,6 +34,7 @@ struct second {
     bool running;
     pthread_mutex_t lock;
     pthread_cond_t changed; /* for the thread: a firing, a delivery released, the stop */
+    pthread_cond_t written; /* for the first one: a write is over */
     int fd;                 /* wakes the loop */
     struct event awake;
 
@@ -37,7 +43,9 @@ struct second {
     size_t queue_head, queue_count;
     size_t ready_head, ready_count; /* deliveries that are the first thread's */
     bool stop;
-    bool sleeps; /* the loop, or it is about to */
+    bool sleeps;  /* the loop, or it is about to */
+    int line;     /* lent, see the header; -1: none is. All rows in the ring are written then */
+    bool writing; /* the thread, on the line */
 
     struct delivery deliveries[DELIVERIES]; /* whose, see above */
 
@@ -55,14 +63,23 @@ struct second {
 
 /* --- the second thread --- */
 
+static bool has_more(const struct second *s)
+{
+    return s->queue_count > 0 || s->firing != NULL || s->next < s->count;
+}
+
+static bool is_full(const struct second *s)
+{
+    return s->ready_count >= (s->line >= 0 ? DELIVERIES : UNWRITTEN);
+}
+
 /* Where what comes next goes. NULL: it was told to stop. */
 static struct delivery *wait_for_work(struct second *s)
 {
     struct delivery *d = NULL;
 
     pthread_mutex_lock(&s->lock);
-    while (!s->stop && (s->ready_count == DELIVERIES ||
-                        (s->queue_count == 0 && s->firing == NULL && s->next == s->count)))
+    while (!s->stop && (is_full(s) || !has_more(s)))
         pthread_cond_wait(&s->changed, &s->lock);
     if (!s->stop)
         d = &s->deliveries[(s->ready_head + s->ready_count) % DELIVERIES];
@@ -70,16 +87,42 @@ static struct delivery *wait_for_work(struct second *s)
     return d;
 }
 
-/* Hands the delivery over. */
-static void deliver(struct second *s)
+/* Under the lock, which is free meanwhile; but not between the end of this and the delivery. */
+static void write_rows(struct second *s, struct delivery *d)
+{
+    int fd = s->line;
+
+    s->writing = true;
+    pthread_mutex_unlock(&s->lock);
+    d->written = true;
+    d->said = write(fd, buf_data(&d->rows), buf_length(&d->rows));
+    d->error = errno;
+    pthread_mutex_lock(&s->lock);
+    s->writing = false;
+    if (d->said < 0 || (size_t)d->said < buf_length(&d->rows))
+        s->line = -1;
+    pthread_cond_signal(&s->written);
+}
+
+/* Nobody waits for what is only to be counted, as long as there is room for more of it. */
+static bool is_urgent(const struct second *s, const struct delivery *d)
+{
+    return s->ready_count > NEWS_WAIT || !has_more(s) || s->line < 0 || !d->written;
+}
+
+/* Hands the delivery over. Whether it is written is decided under the lock under which it comes:
+ * so the line cannot come between. */
+static void deliver(struct second *s, struct delivery *d)
 {
     uint64_t one = 1;
     bool wake;
 
     pthread_mutex_lock(&s->lock);
+    if (s->line >= 0 && d->row_count > 0)
+        write_rows(s, d);
     s->ready_count++;
-    wake = s->sleeps;
-    s->sleeps = false;
+    wake = s->sleeps && is_urgent(s, d);
+    s->sleeps = s->sleeps && !wake;
     pthread_mutex_unlock(&s->lock);
     if (wake && write(s->fd, &one, sizeof(one)) != sizeof(one))
         assert(!"a byte for the loop");
@@ -177,7 +220,7 @@ static void *run(void *arg)
 
     while ((d = wait_for_work(s)) != NULL) {
         fill(s, d);
-        deliver(s);
+        deliver(s, d);
     }
     return NULL;
 }
@@ -215,6 +258,8 @@ struct second *second_start(struct event_base *base, const struct output_format 
         s->deliveries[i].news = firing_news_new();
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
+    pthread_cond_init(&s->written, NULL);
+    s->line = -1;
     s->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     event_assign(&s->awake, base, s->fd, EV_READ | EV_PERSIST, on_awake, NULL);
     event_add(&s->awake, NULL);
@@ -254,6 +299,7 @@ void second_free(struct second *s, struct engine *e)
     if (s->fd >= 0)
         close(s->fd);
     pthread_cond_destroy(&s->changed);
+    pthread_cond_destroy(&s->written);
     pthread_mutex_destroy(&s->lock);
     for (size_t i = 0; i < DELIVERIES; i++)
         delivery_done(&s->deliveries[i]);
@@ -274,6 +320,27 @@ void second_give(struct second *s, struct firing *f)
     assert(s->queue_count < QUEUE);
     s->queue[(s->queue_head + s->queue_count++) % QUEUE] = f;
     pthread_cond_signal(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+bool second_lend(struct second *s, int fd)
+{
+    bool lend;
+
+    pthread_mutex_lock(&s->lock);
+    lend = s->ready_count == 0;
+    if (lend)
+        s->line = fd;
+    pthread_mutex_unlock(&s->lock);
+    return lend;
+}
+
+void second_recall(struct second *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->line = -1;
+    while (s->writing)
+        pthread_cond_wait(&s->written, &s->lock);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -308,6 +375,7 @@ static void settle(struct second *s, struct engine *e, struct delivery *d)
     buf_trim(&d->rows, ROWS_KEEP);
     buf_done(&d->rejected);
     d->row_count = d->rejected_count = d->work = 0;
+    d->written = false;
 }
 
 void second_release(struct second *s, struct engine *e)

@@ -69,9 +69,11 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
     struct sink *s = arg;
     char nothing[4096];
-    ssize_t n = read(fd, nothing, sizeof(nothing));
+    ssize_t n;
 
     (void)what;
+    sink_take_back(s);
+    n = read(fd, nothing, sizeof(nothing));
     if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
         return;
     event_del(&s->readable);
@@ -157,6 +159,7 @@ void sink_free(struct sink *s)
 {
     if (s == NULL)
         return;
+    assert(s->lent == NULL);
     count(s, on_its_way(s));
     event_del(&s->retry);
     if (!s->regular) {
@@ -182,25 +185,30 @@ static void wait_for_room(struct sink *s)
         event_add(&s->writable, NULL);
 }
 
-/* Returns how many bytes were taken. */
-static size_t try_write(struct sink *s, const char *p, size_t n)
+/* What write() said. Returns how many bytes were taken. */
+static size_t note_written(struct sink *s, ssize_t said, int error)
 {
-    ssize_t written = write(s->fd, p, n);
-
-    if (written >= 0) {
+    if (said >= 0) {
         s->trouble = NULL;
         s->discarding = false;
         s->stalled_since_ms = clock_mono().ms;
-        s->written += (uint64_t)written;
-        return (size_t)written;
+        s->written += (uint64_t)said;
+        return (size_t)said;
     }
-    if (errno == EAGAIN || errno == EINTR)
+    if (error == EAGAIN || error == EINTR)
         return 0;
     if (s->regular)
-        s->trouble = strerror(errno); /* full disk, quota, I/O: it may pass */
+        s->trouble = strerror(error); /* full disk, quota, I/O: it may pass */
     else
-        s->dead = strerror(errno);
+        s->dead = strerror(error);
     return 0;
+}
+
+static size_t try_write(struct sink *s, const char *p, size_t n)
+{
+    ssize_t said = write(s->fd, p, n);
+
+    return note_written(s, said, errno);
 }
 
 static void forget_whole_rows(struct sink *s)
@@ -217,12 +225,13 @@ static void forget_whole_rows(struct sink *s)
     count(s, way);
 }
 
-/* The line under way is finished first, and then held until it has arrived. */
+/* The line under way is finished first, and then held until it has arrived; so has what was
+ * written before the FIN, which nobody else would get. */
 static void go_on_ending(struct sink *s)
 {
     if (s->sent < s->last)
         wait_for_room(s);
-    else if (s->sent > 0)
+    else if (s->sent > 0 || on_its_way(s) > 0)
         event_add(&s->retry, &acknowledged_soon);
     else
         s->dead = "it asked us to end";
@@ -257,10 +266,10 @@ static void flush(struct sink *s)
         go_on_doubting(s);
 }
 
-/* Nothing waits: what is written at once needs no copy. */
-static void put_first(struct sink *s, struct bytes lines, size_t header_bytes)
+/* Nothing waited: what was `sent` at once needs no copy. */
+static void put_rest(struct sink *s, struct bytes lines, size_t sent, size_t header_bytes)
 {
-    size_t sent = try_write(s, lines.p, lines.n), start;
+    size_t start;
 
     count(s, 0);
     if (sent == lines.n)
@@ -277,10 +286,11 @@ void sink_put(struct sink *s, struct bytes lines, size_t header_bytes)
 {
     bool waits = sink_unwritten(s) > 0 || s->dead != NULL || s->ending || s->settling;
 
+    assert(s->lent == NULL);
     if (lines.n == 0)
         return;
     if (!waits && !s->fin_seen) {
-        put_first(s, lines, header_bytes);
+        put_rest(s, lines, try_write(s, lines.p, lines.n), header_bytes);
         return;
     }
     if (buf_length(&s->pending) == 0)
@@ -288,6 +298,36 @@ void sink_put(struct sink *s, struct bytes lines, size_t header_bytes)
     buf_append_bytes(&s->pending, lines);
     if (!waits)
         flush(s);
+}
+
+bool sink_is_idle(const struct sink *s)
+{
+    return !s->regular && s->dead == NULL && !s->waiting && !s->fin_seen && !s->discarding &&
+           buf_length(&s->pending) == 0;
+}
+
+void sink_lend(struct sink *s, sink_returned *how, void *borrower)
+{
+    assert(s->lent == NULL && sink_is_idle(s));
+    s->lent = how;
+    s->borrower = borrower;
+}
+
+void sink_take_back(struct sink *s)
+{
+    if (s->lent != NULL)
+        s->lent(s->borrower);
+    s->lent = NULL;
+}
+
+void sink_put_written(struct sink *s, struct bytes lines, ssize_t said, int error)
+{
+    size_t sent = note_written(s, said, error);
+
+    assert(s->lent != NULL && buf_length(&s->pending) == 0);
+    put_rest(s, lines, sent, 0);
+    if (sent < lines.n)
+        s->lent = NULL;
 }
 
 void sink_keep(const struct sink *s, struct buf *to)
@@ -349,6 +389,7 @@ static void look_for_progress(struct sink *s, int64_t now_ms)
 
 void sink_tick(struct sink *s, int64_t now_ms, int64_t dead_after_ms)
 {
+    sink_take_back(s);
     if (s->regular || s->dead != NULL)
         return;
     look_for_progress(s, now_ms);

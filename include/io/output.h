@@ -17,6 +17,9 @@
  * A FIFO whose reader has gone is as an absent subscriber that comes back: it is closed, rows are
  * kept, and once a second it is tried again.
  *
+ * Where there is one reader, who reads, the second thread may write its rows (io/second). Anything
+ * that happens here ends that, see output_take_back().
+ *
  * An output that connects is one with a single reader, absent = wait and slow = wait. A FIN of
  * that reader's asks us to end the connection and to come again.
  *
@@ -92,7 +95,8 @@ void output_fate(struct output *o, const struct fate_row *r);
 /* From now on there is always room: for the last rows before a stop. */
 void output_take_all(struct output *o);
 
-/* Gives what was encoded to the sinks, who write as much as they can. */
+/* Gives what was encoded to the sinks, who write as much as they can. Those that turn out to be
+ * dead are gone then. */
 void output_commit(struct output *o);
 
 /* Rows that were made elsewhere, as many: taken and committed. `rows` gets other memory in
@@ -100,6 +104,17 @@ void output_commit(struct output *o);
  * those who make them heed it. */
 void output_take(struct output *o, struct buf *rows, uint64_t count);
 size_t output_piece(const struct output *o);
+
+/* The one sink that rows may be written to by somebody else, see sink_lend(). NULL: they must be
+ * taken, as ever. */
+struct sink *output_idle_sink(const struct output *o);
+
+/* He wrote these: see sink_put_written(). The sink may be dead then. */
+void output_take_written(struct output *o, struct bytes rows, ssize_t said, int error);
+
+/* Nobody else writes from now on; what was written is taken. To be asked before rows are encoded
+ * here. */
+void output_take_back(struct output *o);
 
 /* Once a second: those that do not read. */
 void output_tick(struct output *o, struct mono_time now);

@@ -16,9 +16,9 @@
  * which time waits for. Beyond full state that alone is read, a little: only it can free memory.
  *
  * Where a second thread fires windows (io/second), results are its deliveries: they are
- * taken while the output has room. In event time reading does not get far ahead of it
- * (SECOND_AHEAD_BYTES), unless it is readers that it waits for. What is too small for it, or not
- * for it, is pulled here.
+ * taken while the output has room; or, where it may write them itself, only counted. In event time
+ * reading does not get far ahead of it (SECOND_AHEAD_BYTES), unless it is readers that it waits
+ * for. What is too small for it, or not for it, is pulled here.
  */
 #ifndef IO_PUMP_H
 #define IO_PUMP_H
@@ -99,6 +99,9 @@ bool pump_holds_side(const struct pump *p, enum side side);
  * forgotten, up to PUMP_FORGET_FUEL of work. *ret_all: those were all. */
 #define PUMP_FORGET_FUEL 20000000
 uint64_t pump_forget_results(struct pump *p, bool *ret_all);
+
+/* What has been written by now is counted too. */
+void pump_count_written(struct pump *p);
 
 /* Are there results that an output has not taken yet? */
 bool pump_results_wait(const struct pump *p);

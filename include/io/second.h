@@ -1,5 +1,5 @@
 /*
- * io/second: the second thread, which fires windows and formats their results.
+ * io/second: the second thread, which fires windows, formats their results and writes them.
  *
  * The first one hands firings over (core/firing) and gets deliveries: rows as they will be
  * written, with the news that belong to them. A few deliveries lie in a ring; when it is
@@ -13,6 +13,12 @@
  *     second_first(), second_release()               if it sleeps
  *
  * Rows come in order: of the windows as they were handed over, and of each window's results.
+ *
+ * While there is one reader, who reads, the first thread lends his descriptor (the line). Rows are
+ * then written before their delivery comes, which is news alone. When the reader does not take
+ * all, the line is given back by itself: the first thread sees to what is left of that delivery,
+ * and to the rows of those that follow. It recalls the line before it does anything else with that
+ * reader.
  */
 #ifndef IO_SECOND_H
 #define IO_SECOND_H
@@ -21,6 +27,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/buf.h"
 #include "codec/encoder.h"
@@ -42,6 +49,9 @@ struct delivery {
     uint64_t row_count;
     struct buf rejected; /* pairs without a row, for [rejects]: delivery_next_rejected() */
     uint64_t rejected_count;
+    bool written;             /* on the line: rows were given to write(), which ... */
+    ssize_t said;             /* ... said this ... */
+    int error;                /* ... and errno */
     struct firing_news *news; /* owned; to be settled before it is released */
     uint64_t work;            /* fuel that it took */
 };
@@ -66,6 +76,14 @@ void second_free(struct second *s, struct engine *e);
 bool second_takes(const struct second *s);
 void second_give(struct second *s, struct firing *f);
 
+/* Lends it a descriptor, non-blocking, to which all rows are written that were delivered: what it
+ * makes from now on it writes itself. False: not now, there are rows that are not taken yet. */
+bool second_lend(struct second *s, int fd);
+
+/* It writes no more, and what it has written is in the first deliveries. Fine if nothing is lent.
+ */
+void second_recall(struct second *s);
+
 /* How many firings it was given that are not over, as far as news have been settled. */
 size_t second_out(const struct second *s);
 
@@ -78,7 +96,8 @@ struct delivery *second_first(struct second *s);
 /* It is done with: settles its news, and gives the memory back to the thread. */
 void second_release(struct second *s, struct engine *e);
 
-/* The loop may sleep now: the next delivery wakes it. False: one has come already. */
+/* The loop may sleep now: the next delivery that has to be seen to soon wakes it. False: one has
+ * come already. */
 bool second_may_sleep(struct second *s);
 
 /* Stops, and counts the results that have not been taken, and goes on to count while there is

@@ -13,6 +13,9 @@
  * A peer that connects may be none: a health check, or a tunnel with nothing behind it, closes at
  * once. So a new one settles first: for SINK_SETTLE_MS rows wait and nothing is written, and an
  * end that comes meanwhile is known before.
+ *
+ * A sink for which nothing waits may be lent: then somebody else, a thread, writes rows to its
+ * descriptor, and nothing else is done with it. Whatever happens to it next ends that first.
  */
 #ifndef IO_SINK_H
 #define IO_SINK_H
@@ -22,6 +25,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/buf.h"
 #include "base/bytes.h"
@@ -33,6 +37,10 @@ struct sink;
 
 /* The peer is gone, or writes fail for good (s->dead says why). The owner frees it. */
 typedef void sink_gone(void *owner, struct sink *s);
+
+/* Ends a loan: when it returns, nobody else writes any more, and what he has written was told by
+ * sink_put_written(). */
+typedef void sink_returned(void *borrower);
 
 struct sink {
     struct list_link link; /* the owner's */
@@ -66,6 +74,8 @@ struct sink {
     uint64_t since;           /* the owner's */
     sink_gone *gone;
     void *owner;
+    sink_returned *lent; /* how to end the loan; NULL: it is not lent */
+    void *borrower;
 };
 
 /* `fd` belongs to the sink from now on. `name` is copied. Where `fin_ends` is set afterwards, a
@@ -82,6 +92,17 @@ void sink_free(struct sink *s);
  * far as the peer takes them. Sets s->dead when that fails for good (the lines are then
  * pending); does not call `gone`. */
 void sink_put(struct sink *s, struct bytes lines, size_t header_bytes);
+
+/* A peer's, and as if it had just been given everything. */
+bool sink_is_idle(const struct sink *s);
+
+/* An idle one: no row is put until it is taken back, or has not taken all that it was written. */
+void sink_lend(struct sink *s, sink_returned *how, void *borrower);
+void sink_take_back(struct sink *s); /* if it is lent */
+
+/* Whole lines as by sink_put(), which the borrower gave to write() in one call, after all that came
+ * before: what that said, and errno. */
+void sink_put_written(struct sink *s, struct bytes lines, ssize_t said, int error);
 
 static inline size_t sink_unwritten(const struct sink *s)
 {

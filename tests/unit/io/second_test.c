@@ -4,6 +4,9 @@
  */
 #include "io/second.h"
 
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "../core/engine_fixture.h"
 
 #define SIZE_MS 1000
@@ -21,6 +24,10 @@ struct bench {
     struct encoder *encoder;
     struct buf rows, rejected;
     uint64_t row_count;
+    int line, reader;              /* a pair of sockets; -1: rows are taken, not written */
+    bool lent;                     /* as far as this side knows */
+    struct buf unwritten;          /* it took so much that this side has to write */
+    unsigned written, torn, taken; /* deliveries */
     uint64_t chance;
     int64_t now;
     int id;
@@ -52,6 +59,7 @@ static struct bench *open_bench(struct plan *plan, const char *select, bool thre
     bind_select(b, select);
     b->encoder = encoder_new(&b->format, plan);
     b->base = event_base_new();
+    b->line = b->reader = -1;
     b->chance = 17;
     if (!threads)
         return b;
@@ -71,6 +79,11 @@ static void close_bench(struct bench *b)
     expr_list_done(&b->format.select);
     buf_done(&b->rows);
     buf_done(&b->rejected);
+    buf_done(&b->unwritten);
+    if (b->line >= 0) {
+        close(b->line);
+        close(b->reader);
+    }
     mem_free(b);
 }
 
@@ -101,6 +114,68 @@ static void push_many(struct bench *b, size_t n, uint32_t keys)
         push_one(b, (enum side)(i % 2), keys);
 }
 
+/* --- the line --- */
+
+static void open_line(struct bench *b, bool narrow)
+{
+    int fds[2], little = 1;
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
+    b->line = fds[0];
+    b->reader = fds[1];
+    if (narrow)
+        setsockopt(b->line, SOL_SOCKET, SO_SNDBUF, &little, sizeof(little));
+}
+
+static void read_line(struct bench *b, size_t max)
+{
+    ssize_t n = read(b->reader, buf_reserve(&b->rows, max), max);
+
+    if (n > 0)
+        buf_advance(&b->rows, (size_t)n);
+}
+
+static uint64_t count_lines(const struct buf *rows)
+{
+    uint64_t lines = 0;
+
+    for (size_t i = 0; i < buf_length(rows); i++)
+        lines += buf_data(rows)[i] == '\n';
+    return lines;
+}
+
+static void write_line(struct bench *b)
+{
+    size_t left = buf_length(&b->unwritten);
+    ssize_t n = left == 0 ? 0 : write(b->line, buf_data(&b->unwritten), left);
+
+    if (n > 0)
+        buf_eat(&b->unwritten, (size_t)n);
+}
+
+/* What was not written waits for the reader, in order. */
+static void take_rows(struct bench *b, const struct delivery *d)
+{
+    size_t sent = d->written && d->said > 0 ? (size_t)d->said : 0;
+
+    b->written += d->written;
+    b->torn += d->written && sent < buf_length(&d->rows);
+    b->taken += !d->written;
+    if (d->written)
+        assert_true(b->lent && buf_length(&b->unwritten) == 0);
+    if (sent < buf_length(&d->rows))
+        b->lent = false;
+    buf_append(&b->unwritten, buf_data(&d->rows) + sent, buf_length(&d->rows) - sent);
+    write_line(b);
+}
+
+static void lend(struct bench *b)
+{
+    if (b->lent || buf_length(&b->unwritten) > 0)
+        return;
+    b->lent = second_lend(b->second, b->line);
+}
+
 /* --- out --- */
 
 static void take(struct bench *b, struct delivery *d)
@@ -113,7 +188,10 @@ static void take(struct bench *b, struct delivery *d)
         buf_append_bytes(&b->rejected, line);
         buf_append_char(&b->rejected, '\n');
     }
-    buf_append_bytes(&b->rows, buf_bytes(&d->rows));
+    if (b->line >= 0)
+        take_rows(b, d);
+    else
+        buf_append_bytes(&b->rows, buf_bytes(&d->rows));
     b->row_count += d->row_count;
     second_release(b->second, b->f->engine);
     assert_balance_now(b);
@@ -125,6 +203,16 @@ static void take_what_is_there(struct bench *b)
 
     while ((d = second_first(b->second)) != NULL)
         take(b, d);
+}
+
+static void recall(struct bench *b)
+{
+    struct delivery *d;
+
+    second_recall(b->second);
+    while ((d = second_first(b->second)) != NULL && d->written)
+        take(b, d);
+    b->lent = false;
 }
 
 static void hand_over(struct bench *b)
@@ -146,6 +234,7 @@ static void reject(struct bench *b, const struct result *r)
 /* What the engine fires itself. */
 static void pull_all(struct bench *b)
 {
+    struct buf *rows = b->line >= 0 ? &b->unwritten : &b->rows;
     struct result results[RESULTS_MAX];
     int64_t fuel = ALL_FUEL;
     size_t n;
@@ -154,7 +243,7 @@ static void pull_all(struct bench *b)
         for (size_t i = 0; i < n; i++)
             if (results[i].kind == RESULT_FAILED) {
                 reject(b, &results[i]);
-            } else if (encoder_results(b->encoder, &results[i], 1, SIZE_MAX, &b->rows) == 1) {
+            } else if (encoder_results(b->encoder, &results[i], 1, SIZE_MAX, rows) == 1) {
                 b->row_count++;
             } else {
                 engine_reject_result(b->f->engine, &results[i]);
@@ -169,9 +258,14 @@ static void turn(struct bench *b)
         return;
     }
     take_what_is_there(b);
-    hand_over(b);
-    if (second_out(b->second) == 0)
+    if (second_out(b->second) == 0) {
+        recall(b);
         pull_all(b);
+    }
+    if (b->line >= 0) {
+        write_line(b);
+        lend(b);
+    }
     hand_over(b);
 }
 
@@ -281,6 +375,79 @@ static void what_nobody_takes_stays_in_the_records(void **state)
     close_bench(b);
 }
 
+/* A reader that takes now much, now little; and who is asked for back now and then. */
+static void run_with_a_line(struct bench *b)
+{
+    uint64_t luck = 3;
+
+    for (int window = 0; window < 12; window++) {
+        for (int i = 0; i < 10; i++) {
+            push_many(b, window % 3 == 2 ? 5 : 400, 1000);
+            turn(b);
+            if (dice(&luck, 4) == 0)
+                recall(b);
+            read_line(b, dice(&luck, window % 2 == 0 ? 1 << 20 : 3000));
+        }
+        b->now += SIZE_MS;
+        engine_advance(b->f->engine, at(b->now));
+        assert_balance_now(b);
+    }
+    engine_end(b->f->engine, SIDE_LEFT);
+    engine_end(b->f->engine, SIDE_RIGHT);
+    while (turn(b), engine_has_work(b->f->engine) || buf_length(&b->unwritten) > 0)
+        read_line(b, 1 << 20);
+    read_line(b, 1 << 20);
+}
+
+static void rows_are_in_order_whoever_writes_them(void **state)
+{
+    static const size_t pieces[] = {1, PIECE, 256 << 10};
+    struct bench *one = open_bench(full(), SELECT, false, 0);
+    unsigned written = 0, torn = 0, taken = 0;
+
+    (void)state;
+    run(one);
+    for (size_t i = 0; i < COUNT_OF(pieces); i++) {
+        struct bench *two = open_bench(full(), SELECT, true, pieces[i]);
+        open_line(two, true);
+        run_with_a_line(two);
+        assert_string_equal(buf_text(&two->rows), buf_text(&one->rows));
+        assert_int_equal(two->row_count, one->row_count);
+        written += two->written;
+        torn += two->torn;
+        taken += two->taken;
+        close_bench(two);
+    }
+    assert_true(written > torn && torn > 0 && taken > 0);
+    close_bench(one);
+}
+
+static void news_of_written_rows_come_several_at_once(void **state)
+{
+    struct bench *b = open_bench(PLAN(.size_ms = SIZE_MS), SELECT, true, PIECE);
+    unsigned wakes = 0;
+
+    (void)state;
+    open_line(b, false);
+    lend(b);
+    push_many(b, 4000, 1000);
+    b->now += SIZE_MS;
+    engine_advance(b->f->engine, at(b->now));
+    hand_over(b);
+    while (second_out(b->second) > 0) {
+        if (second_may_sleep(b->second)) {
+            event_base_loop(b->base, EVLOOP_ONCE);
+            wakes++;
+        }
+        take_what_is_there(b);
+    }
+    assert_true(b->written > 3 && b->torn + b->taken == 0);
+    assert_true(b->written + 2 >= 3 * wakes); /* but for the last ones */
+    read_line(b, 1 << 20);
+    assert_int_equal(count_lines(&b->rows), b->row_count);
+    close_bench(b);
+}
+
 static void it_may_end_at_any_moment(void **state)
 {
     (void)state;
@@ -341,6 +508,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_those_of_one_thread),
         cmocka_unit_test(what_nobody_takes_stays_in_the_records),
+        cmocka_unit_test(rows_are_in_order_whoever_writes_them),
+        cmocka_unit_test(news_of_written_rows_come_several_at_once),
         cmocka_unit_test(it_may_end_at_any_moment),
         cmocka_unit_test(what_is_forgotten_is_counted),
         cmocka_unit_test(forgetting_ends_with_its_fuel),

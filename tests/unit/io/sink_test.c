@@ -1,5 +1,6 @@
 #include "unit.h"
 
+#include <errno.h>
 #include <event2/event.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -20,6 +21,9 @@ struct pair {
     const char *dead;
     struct buf kept, given, taken;
     uint64_t bytes_written;
+    const char *lent_rows; /* what the borrower has written of them, and not told yet */
+    ssize_t said;
+    int error;
 };
 
 static void on_gone(void *owner, struct sink *s)
@@ -311,6 +315,146 @@ static void what_precedes_comes_behind_the_header(void **state)
     pair_done(&p);
 }
 
+/* --- lent --- */
+
+static void tell_written(struct pair *p)
+{
+    const char *rows = p->lent_rows;
+
+    p->lent_rows = NULL;
+    if (rows != NULL)
+        sink_put_written(p->sink, bytes_of(rows), p->said, p->error);
+}
+
+static void on_returned(void *borrower)
+{
+    tell_written(borrower);
+}
+
+/* The borrower writes some bytes of these rows, or none with an error. */
+static void lend(struct pair *p, const char *rows, ssize_t written, int error)
+{
+    sink_lend(p->sink, on_returned, p);
+    p->lent_rows = rows;
+    p->said = written;
+    p->error = error;
+    if (written > 0)
+        assert_int_equal(write(p->sink->fd, rows, (size_t)written), written);
+}
+
+static void what_a_borrower_wrote_counts_when_he_gives_it_back(void **state)
+{
+    struct pair p;
+
+    (void)state;
+    pair_init(&p);
+    lend(&p, "1,a\n", 4, 0);
+    assert_int_equal(p.bytes_written, 0);
+    sink_take_back(p.sink);
+    assert_int_equal(p.bytes_written, 4);
+    sink_put(p.sink, BYTES_LIT("2,a\n"), 0);
+    take(&p);
+    assert_text(buf_data(&p.taken), buf_length(&p.taken), "1,a\n2,a\n");
+    assert_true(sink_is_idle(p.sink));
+    pair_done(&p);
+}
+
+static void what_a_borrower_could_not_write_comes_first(void **state)
+{
+    static const ssize_t said[] = {-1, 0, 3, 4, 5};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(said); i++) {
+        struct pair p;
+        pair_init(&p);
+        lend(&p, "1,a\n2,a\n", said[i], EAGAIN);
+        tell_written(&p);
+        assert_null(p.sink->lent); /* by itself */
+        assert_false(sink_is_idle(p.sink));
+        assert_int_equal(sink_rows(p.sink), said[i] < 4 ? 2 : 1);
+        sink_put(p.sink, BYTES_LIT("3,a\n"), 0);
+        turn(&p);
+        take(&p);
+        assert_text(buf_data(&p.taken), buf_length(&p.taken), "1,a\n2,a\n3,a\n");
+        assert_int_equal(p.bytes_written, 12);
+        assert_true(sink_is_idle(p.sink));
+        pair_done(&p);
+    }
+}
+
+static void whose_writes_fail_leaves_all_rows_to_the_next(void **state)
+{
+    struct pair p;
+
+    (void)state;
+    pair_init(&p);
+    lend(&p, "1,a\n2,a\n", -1, EPIPE);
+    sink_take_back(p.sink);
+    assert_string_equal(p.sink->dead, "Broken pipe");
+    sink_keep(p.sink, &p.kept);
+    assert_text(buf_data(&p.kept), buf_length(&p.kept), "1,a\n2,a\n");
+    assert_int_equal(p.gone, 0); /* that is for who took it back to see */
+    pair_done(&p);
+}
+
+/* Of the row under way no one else would know. */
+static void a_loan_ends_before_a_fin_is_looked_at(void **state)
+{
+    struct pair p;
+
+    (void)state;
+    pair_init(&p);
+    p.sink->fin_ends = true;
+    lend(&p, "1,a\n2,a\n3,a\n", 5, 0);
+    shutdown(p.reader, SHUT_WR);
+    turn(&p);
+    assert_null(p.lent_rows);
+    for (int i = 0; i < 100 && take(&p); i++)
+        turn(&p);
+    assert_int_equal(p.gone, 1);
+    assert_text(buf_data(&p.taken), buf_length(&p.taken), "1,a\n2,a\n");
+    assert_text(buf_data(&p.kept), buf_length(&p.kept), "3,a\n");
+    pair_done(&p);
+}
+
+static void a_loan_ends_before_a_reader_is_looked_at(void **state)
+{
+    struct pair p;
+
+    (void)state;
+    pair_init(&p);
+    lend(&p, "1,a\n", 4, 0);
+    sink_tick(p.sink, 1000, 5000);
+    assert_null(p.lent_rows);
+    assert_int_equal(p.sink->taken, 4);
+    pair_done(&p);
+}
+
+static void who_does_not_take_rows_at_once_is_not_lent(void **state)
+{
+    struct pair p;
+
+    (void)state;
+    pair_init(&p);
+    assert_true(sink_is_idle(p.sink));
+    shutdown(p.reader, SHUT_WR);
+    turn(&p);
+    assert_false(sink_is_idle(p.sink)); /* may be gone */
+    pair_done(&p);
+
+    pair_init(&p);
+    sink_settle(p.sink);
+    assert_false(sink_is_idle(p.sink));
+    wait_settled(&p);
+    assert_true(sink_is_idle(p.sink));
+    p.sink->discarding = true;
+    assert_false(sink_is_idle(p.sink));
+    p.sink->discarding = false;
+    fill(&p);
+    assert_false(sink_is_idle(p.sink));
+    pair_done(&p);
+}
+
 static void only_results_that_are_not_wholly_written_count(void **state)
 {
     static const struct {
@@ -354,6 +498,12 @@ int main(void)
         cmocka_unit_test(who_closes_while_it_settles_leaves_all_rows_to_the_next),
         cmocka_unit_test(a_fin_while_it_settles_ends_nothing),
         cmocka_unit_test(what_precedes_comes_behind_the_header),
+        cmocka_unit_test(what_a_borrower_wrote_counts_when_he_gives_it_back),
+        cmocka_unit_test(what_a_borrower_could_not_write_comes_first),
+        cmocka_unit_test(whose_writes_fail_leaves_all_rows_to_the_next),
+        cmocka_unit_test(a_loan_ends_before_a_fin_is_looked_at),
+        cmocka_unit_test(a_loan_ends_before_a_reader_is_looked_at),
+        cmocka_unit_test(who_does_not_take_rows_at_once_is_not_lent),
         cmocka_unit_test(only_results_that_are_not_wholly_written_count),
     };
     signal(SIGPIPE, SIG_IGN);
