@@ -193,7 +193,7 @@ static void take_delivery(struct pump *p, struct delivery *d, int64_t *fuel)
     p->work += d->work;
     if (d->written) {
         output_take_written(o, buf_bytes(&d->rows), d->said, d->error);
-    } else {
+    } else if (d->row_count > 0) {
         *fuel -= (int64_t)buf_length(&d->rows) / OUTPUT_BYTES_A_FUEL;
         output_take(o, &d->rows, d->row_count);
     }
@@ -208,7 +208,7 @@ static void take_deliveries(struct pump *p, int64_t *fuel)
         take_delivery(p, d, fuel);
 }
 
-/* The reader's descriptor is wanted back. */
+/* The reader's descriptor is wanted back. What has no rows may stand before what was written. */
 static void on_recall(void *arg)
 {
     struct pump *p = arg;
@@ -216,7 +216,7 @@ static void on_recall(void *arg)
     int64_t fuel = 0;
 
     second_recall(p->second);
-    while ((d = second_first(p->second)) != NULL && d->written)
+    while ((d = second_first(p->second)) != NULL && !needs_room(d))
         take_delivery(p, d, &fuel);
 }
 

@@ -116,6 +116,34 @@ def test_windows_that_the_first_thread_fires_come_in_between(joind):
     daemon.stop(expect=0)
 
 
+def lonely_window(side, window):
+    """Records without partners, so large that it goes to the second thread; each other time the
+    last one has one."""
+    key = "hot" if window % 2 else side
+    return "".join(f"{side}{n},{window},{window * 1000 + n},{PAD}\n" for n in range(600)).encode() \
+        + f"{key},{window},{window * 1000 + 999},\n".encode()
+
+
+def test_deliveries_without_rows_lie_between_those_that_are_written(joind):
+    windows = 600
+    daemon = start(joind)
+    subscriber = daemon.subscribe()
+    time.sleep(0.3)
+    feeding = [threading.Thread(target=daemon.send, args=(side, b"".join(
+        lonely_window(side, n) for n in range(windows)) + end_record(side).replace(
+            b"99999", b"999999"))) for side in ("left", "right")]
+    for thread in feeding:
+        thread.start()
+    deadline = time.monotonic() + PATIENCE
+    while subscriber.count() < windows // 2:  # each question takes the line back
+        daemon.assert_books_balance()
+        assert time.monotonic() < deadline
+    for thread in feeding:
+        thread.join()
+    assert_same(subscriber.data, "".join(f"{n},{n}\n" for n in range(1, windows, 2)).encode())
+    daemon.stop(expect=0)
+
+
 def test_who_has_got_a_row_finds_it_in_the_metrics(joind):
     daemon = start(joind)
     subscriber = daemon.subscribe()
