@@ -204,7 +204,7 @@ size_t engine_push(struct engine *e, enum side side, struct batch *b, size_t fro
 {
     struct record_parts parts[PLAIN_GROUP];
     bool plain = e->judge.plain[side] && !e->event;
-    bool plain_timed = e->judge.plain_timed[side] && b->timed;
+    bool plain_timed = e->judge.plain[side] && e->event && b->timed;
     bool open = (plain || plain_timed) && e->operator->open != NULL;
     size_t i = from;
     bool fits = true;

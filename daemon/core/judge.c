@@ -41,9 +41,6 @@ void judge_init(struct judge *j, const struct plan *plan)
     for (int s = 0; s < SIDES; s++) {
         j->key_is_field[s] = key_field(&plan->side[s], &j->key_field[s]);
         j->plain[s] = j->key_is_field[s] && plan->side[s].where == NULL;
-        j->plain_timed[s] = j->plain[s] && plan->time == TIME_EVENT &&
-                            plan->side[s].timestamp != NULL &&
-                            plan->side[s].timestamp->kind == EXPR_FIELD;
     }
     j->flags = time_flag(plan);
     buf_init(&j->key);

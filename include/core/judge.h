@@ -27,8 +27,7 @@ struct judge {
     const struct plan *plan;
     size_t key_field[SIDES]; /* of a key that is one field as it stands */
     bool key_is_field[SIDES];
-    bool plain[SIDES];          /* the key is that field, and there is no `where` ... */
-    bool plain_timed[SIDES];    /* ... and the timestamp is one, too */
+    bool plain[SIDES];          /* the key is that field, and there is no `where` */
     uint16_t flags;             /* of each record: RECORD_TIMED, RECORD_TIME32, or 0 */
     struct buf key, body;       /* of the record that is being judged */
     struct expr_memory *memory; /* owned */

@@ -24,7 +24,7 @@ size_t plain_append(const struct judge *j, enum side side, const struct batch *b
                     int64_t time, struct window_log *log, uint64_t number);
 
 /* Event time: rows whose own times lie in [time_from, time_below), of a timed batch;
- * judge->plain_timed[side] only. Sets the highest of their times, if there are any. */
+ * judge->plain[side] only. Sets the highest of their times, if there are any. */
 size_t plain_append_timed(const struct judge *j, enum side side, const struct batch *b, size_t from,
                           int64_t time_from, int64_t time_below, struct window_log *log,
                           uint64_t number, int64_t *ret_highest);
