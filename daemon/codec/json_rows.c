@@ -82,8 +82,7 @@ bool json_rows_take(struct json *j, struct rows *r, struct batch *b, struct byte
     scratch_start = b->scratch.tail;
     why = judge(j, r, b, line, &time);
     if (why == REJECT_NONE) {
-        filling_add(b, line, consumed);
-        b->times[b->count - 1] = time;
+        filling_add(b, line, consumed, time);
         return true;
     }
     b->scratch.tail = scratch_start; /* nobody points there */

@@ -60,7 +60,8 @@ void rows_done(struct rows *r)
 void rows_reject(struct rows *r, struct batch *b, struct bytes line, size_t consumed,
                  enum reject why)
 {
-    batch_reject(b, filling_add(b, line, consumed), why, "%s", buf_text(&r->sentence));
+    batch_reject(b, filling_add(b, line, consumed, BATCH_NO_TIME), why, "%s",
+                 buf_text(&r->sentence));
     buf_clear(&r->sentence);
 }
 
@@ -251,9 +252,8 @@ bool rows_take_record(struct rows *r, struct batch *b, struct bytes line, size_t
 
     switch (judge_record(r, b, line, &canonical, &time, &why)) {
     case JUDGED_GOOD:
-        filling_add(b, line, consumed)->verbatim =
+        filling_add(b, line, consumed, time)->verbatim =
             canonical && r->columns.identity && !has(line, '"') && !has(line, '\r');
-        b->times[b->count - 1] = time;
         return true;
     case JUDGED_BAD:
         b->scratch.tail = scratch_start; /* nobody points there */

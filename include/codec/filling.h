@@ -28,8 +28,9 @@ static inline struct bytes *filling_fields(const struct batch *b)
     return b->fields + b->count * b->field_count;
 }
 
-/* A row whose time is not known. */
-static inline struct row *filling_add(struct batch *b, struct bytes line, size_t consumed)
+/* `time`: what the batch tells of the row. */
+static inline struct row *filling_add(struct batch *b, struct bytes line, size_t consumed,
+                                      int64_t time)
 {
     struct row *r = &b->rows[b->count];
 
@@ -39,7 +40,7 @@ static inline struct row *filling_add(struct batch *b, struct bytes line, size_t
         .reject = REJECT_NONE,
         .detail = -1,
     };
-    b->times[b->count] = BATCH_NO_TIME;
+    b->times[b->count] = time;
     b->count++;
     return r;
 }

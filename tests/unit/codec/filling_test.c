@@ -10,7 +10,7 @@ static void rows_have_their_fields_one_behind_the_other(void **state)
     batch_init(&b, 3);
     for (size_t i = 0; i < BATCH_ROWS; i++) {
         struct bytes *fields = filling_fields(&b);
-        struct row *r = filling_add(&b, BYTES_LIT("line"), 10 * i);
+        struct row *r = filling_add(&b, BYTES_LIT("line"), 10 * i, BATCH_NO_TIME);
 
         assert_ptr_equal(batch_row_fields(&b, r), fields);
         assert_ptr_equal(fields, b.fields + 3 * i);
