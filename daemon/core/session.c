@@ -57,16 +57,22 @@ void session_close(struct session_pool *p, uint32_t session)
 
 /* --- its records --- */
 
+/* One on which it has records: each session has some. */
+static enum side some_side(const struct session *s)
+{
+    return s->run[SIDE_LEFT] != REFERENCE_NONE ? SIDE_LEFT : SIDE_RIGHT;
+}
+
 const struct record *session_record(const struct session_pool *p, const struct session *s)
 {
-    enum side side = s->run[SIDE_LEFT] != REFERENCE_NONE ? SIDE_LEFT : SIDE_RIGHT;
+    enum side side = some_side(s);
     return arena_record(&p->records[side], s->run[side]);
 }
 
 bool session_has_one_record(const struct session_pool *p, uint32_t session)
 {
     const struct session *s = session_at(p, session);
-    enum side side = s->run[SIDE_LEFT] != REFERENCE_NONE ? SIDE_LEFT : SIDE_RIGHT;
+    enum side side = some_side(s);
 
     return session_is_plain(s) && s->run[side_other(side)] == REFERENCE_NONE &&
            arena_record(&p->records[side], s->run[side])->hash == s->run[side];

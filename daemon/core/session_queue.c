@@ -286,12 +286,18 @@ static void put(struct session_queue *q, const struct session_pool *p, struct se
     heap_put(q, p->slab, e);
 }
 
+static void put_one_more(struct session_queue *q, const struct session_pool *p,
+                         struct session_queued e)
+{
+    put(q, p, e);
+    q->count++;
+    find_head(q);
+}
+
 void session_queue_put(struct session_queue *q, const struct session_pool *p, uint32_t session,
                        int64_t last)
 {
-    put(q, p, (struct session_queued){last, session_at(p, session)->opened, session, 0});
-    q->count++;
-    find_head(q);
+    put_one_more(q, p, (struct session_queued){last, session_at(p, session)->opened, session, 0});
 }
 
 static void drop_head(struct session_queue *q, const struct session_pool *p)
@@ -313,9 +319,7 @@ void session_queue_drop(struct session_queue *q, const struct session_pool *p)
 void session_queue_move(struct session_queue *from, struct session_queue *to,
                         const struct session_pool *p)
 {
-    put(to, p, from->head);
-    to->count++;
-    find_head(to);
+    put_one_more(to, p, from->head);
     session_queue_drop(from, p);
 }
 

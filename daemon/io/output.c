@@ -25,6 +25,12 @@ static const char *const words[OUTPUTS] = {
 
 #define SINKS_EACH(o, name) LIST_EACH (&(o)->sinks, struct sink, link, name)
 
+/* There is one. */
+static struct sink *first_sink(const struct output *o)
+{
+    return LIST_MEMBER(list_first(&o->sinks), struct sink, link);
+}
+
 static bool is_csv(const struct output *o)
 {
     return o->config->format.kind == OUTPUT_CSV;
@@ -258,7 +264,7 @@ bool output_reopen(struct output *o)
 
     if (o->config->endpoint.kind != ENDPOINT_FILE || list_empty(&o->sinks))
         return true;
-    s = LIST_MEMBER(list_first(&o->sinks), struct sink, link);
+    s = first_sink(o);
     if (!s->regular)
         return true;
     fd = written_file_open(o->word, &o->config->endpoint);
@@ -450,14 +456,14 @@ struct sink *output_idle_sink(const struct output *o)
 
     if (!has_peers(o) || o->sink_count != 1 || o->row_count > 0)
         return NULL;
-    s = LIST_MEMBER(list_first(&o->sinks), struct sink, link);
+    s = first_sink(o);
     return s->lent == NULL && sink_is_idle(s) ? s : NULL;
 }
 
 void output_take_written(struct output *o, struct bytes rows, ssize_t said, int error)
 {
     assert(o->sink_count == 1 && o->row_count == 0);
-    sink_put_written(LIST_MEMBER(list_first(&o->sinks), struct sink, link), rows, said, error);
+    sink_put_written(first_sink(o), rows, said, error);
     o->given += rows.n;
 }
 
