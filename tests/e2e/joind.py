@@ -24,6 +24,7 @@ import sys
 import threading
 import time
 
+from daemon_log import DaemonLog
 from metrics import SIDES, Metrics  # tests take both from here
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
@@ -347,7 +348,7 @@ class Joind:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.ini = self.folder / name
         self.ini.write_text(text)
-        self.log = []
+        self._log = None
         self.endpoints = {}
         self._clients = []
         self._subscribed = 0
@@ -359,7 +360,6 @@ class Joind:
         """Starts it; with journal, as a service manager does whose journal takes the log; with
         passed (SocketUnits), as one does that passes sockets. Started again, its log is anew."""
         self._assert_no_fault()
-        self.log = []
         self._status_seen = False
         self._restart = dict(args=args, env=env, journal=journal, preexec=preexec, passed=passed)
         self.passed = passed
@@ -375,8 +375,7 @@ class Joind:
                                         stderr=write_end, cwd=self.folder, preexec_fn=preexec,
                                         pass_fds=fds)
         os.close(write_end)
-        self._reader = threading.Thread(target=self._read_log, args=(read_end,), daemon=True)
-        self._reader.start()
+        self._log = DaemonLog(read_end)
         if wait:
             self.wait_ready()
         return self
@@ -388,11 +387,9 @@ class Joind:
 
     # The log.
 
-    def _read_log(self, fd):
-        log = self.log
-        with open(fd, encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
-            for line in stream:
-                log.append(line.rstrip("\n"))
+    @property
+    def log(self):
+        return self._log.lines() if self._log else []
 
     def log_text(self):
         return "\n".join(self.log[-100:])
@@ -400,7 +397,7 @@ class Joind:
     def log_matches(self, pattern):
         """Lines about it, without regard to case. The ready line and the test's own folder, whose
         name says what is tested, are about nothing but themselves."""
-        return [line for line in list(self.log)
+        return [line for line in self.log
                 if ("ready: " not in line or "ready" in pattern) and
                 re.search(pattern, line.replace(str(self.folder), ""), re.IGNORECASE)]
 
@@ -415,7 +412,7 @@ class Joind:
         ready = self.log_matches(r"\bready: ")
         if not ready:
             self._status_seen = True
-            self._reader.join(5)
+            self._log.wait_end(5)
             raise AssertionError(f"joind ended with {self.process.returncode} before it was "
                                  f"ready\n--- log:\n{self.log_text()}")
         words = ready[0].partition("ready: ")[2].split(" ")
@@ -542,7 +539,7 @@ class Joind:
             raise AssertionError(f"joind still runs after {seconds * PATIENCE} s\n--- log:\n"
                                  f"{self.log_text()}") from None
         self._status_seen = True
-        self._reader.join(10)
+        self._log.wait_end(10)
         if expect is not None:
             assert status == expect, (f"joind ended with {status}, not {expect}\n--- log:\n"
                                       f"{self.log_text()}")
@@ -570,7 +567,7 @@ class Joind:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait(10)
-        self._reader.join(10)
+        self._log.wait_end(10)
         for client in self._clients:
             with contextlib.suppress(OSError):
                 client.close()
