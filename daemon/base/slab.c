@@ -31,6 +31,7 @@ struct slab {
     struct list_link link; /* in one of the pool's lists of slabs */
     struct slab_pool *pool;
     size_t free_count;                    /* of pages */
+    size_t touched;                       /* those below have been in use */
     uint64_t free_pages[SLAB_PAGE_WORDS]; /* a bit for each page that serves no size */
     struct page pages[SLAB_PAGES];        /* [0] is not used */
 };
@@ -110,6 +111,7 @@ static struct slab *open_slab(struct slab_pool *p)
 
     s->pool = p;
     s->free_count = SLAB_PAGES - 1;
+    s->touched = 1;
     for (size_t i = 0; i < SLAB_PAGE_WORDS; i++)
         s->free_pages[i] = UINT64_MAX;
     s->free_pages[0] &= ~(uint64_t)1;
@@ -127,28 +129,39 @@ static void close_slab(struct slab_pool *p, struct slab *s)
     p->mapped -= SLAB_SIZE;
 }
 
-/* One with a free page; those in use first, so that others can be given back. */
-static struct slab *slab_with_room(struct slab_pool *p)
-{
-    struct list_link *l = list_first(&p->partial);
-
-    if (l == NULL)
-        l = list_first(&p->empty);
-    return l != NULL ? LIST_MEMBER(l, struct slab, link) : open_slab(p);
-}
-
-/* The lowest one: pages that were touched before come before those that never were. */
-static size_t take_free_page(struct slab *s)
+static size_t lowest_free_page(const struct slab *s)
 {
     size_t word = 0;
-    unsigned bit;
 
     while (s->free_pages[word] == 0)
         word++;
-    bit = (unsigned)__builtin_ctzll(s->free_pages[word]);
-    s->free_pages[word] &= ~((uint64_t)1 << bit);
+    return word * 64 + (unsigned)__builtin_ctzll(s->free_pages[word]);
+}
+
+/* One with a free page; slabs in use first, so that others can be given back. But pages that were
+ * never in use, of which one slab may have some, come after all that were: their first touch costs
+ * more than all that is done with them. */
+static struct slab *slab_with_room(struct slab_pool *p)
+{
+    struct list_link *l = list_first(&p->empty);
+
+    LIST_EACH (&p->partial, struct slab, link, s)
+        if (lowest_free_page(s) < s->touched)
+            return s;
+    if (l == NULL)
+        l = list_first(&p->partial);
+    return l != NULL ? LIST_MEMBER(l, struct slab, link) : open_slab(p);
+}
+
+static size_t take_free_page(struct slab *s)
+{
+    size_t page = lowest_free_page(s);
+
+    s->free_pages[page / 64] &= ~((uint64_t)1 << page % 64);
     s->free_count--;
-    return word * 64 + bit;
+    if (page >= s->touched)
+        s->touched = page + 1;
+    return page;
 }
 
 static struct page *open_page(struct slab_pool *p, unsigned class)

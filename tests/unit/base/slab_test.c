@@ -193,6 +193,36 @@ static void slabs_in_use_come_before_free_ones(void **state)
     slab_pool_free(p);
 }
 
+static uintptr_t slab_of(const char *piece)
+{
+    return (uintptr_t)piece & ~(uintptr_t)(SLAB_SIZE - 1);
+}
+
+/* Two slabs and a few pages are in use, then one of these pages only: the rest of that slab has
+ * never been touched, and comes behind the two that are free. */
+static void pages_that_were_in_use_come_before_new_ones(void **state)
+{
+    enum { FEW = 5, USED = 2 * PAGES + FEW };
+    struct slab_pool *p = slab_pool_new();
+    char *pieces[USED], *newest = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < USED; i++) {
+        pieces[i] = slab_take(p, 16384);
+        newest = pieces[i];
+    }
+    for (size_t i = 0; i < USED - 1; i++)
+        slab_give(p, pieces[i], 16384);
+    for (size_t i = 0; i < USED - 1; i++) {
+        pieces[i] = slab_take(p, 16384);
+        assert_false(pieces[i] > newest && slab_of(pieces[i]) == slab_of(newest));
+    }
+    assert_int_equal(slab_mapped(p), 3 * SLAB_SIZE);
+    for (size_t i = 0; i < USED; i++)
+        slab_give(p, pieces[i], 16384);
+    slab_pool_free(p);
+}
+
 static void trim_gives_back_free_slabs_down_to_what_is_kept(void **state)
 {
     struct slab_pool *p = slab_pool_new();
@@ -437,6 +467,7 @@ int main(void)
         cmocka_unit_test(a_free_page_serves_another_size),
         cmocka_unit_test(one_piece_in_use_holds_its_page_only),
         cmocka_unit_test(slabs_in_use_come_before_free_ones),
+        cmocka_unit_test(pages_that_were_in_use_come_before_new_ones),
         cmocka_unit_test(trim_gives_back_free_slabs_down_to_what_is_kept),
         cmocka_unit_test(a_page_is_not_touched_before_it_is_handed_out),
         cmocka_unit_test(a_free_piece_must_not_be_touched),
