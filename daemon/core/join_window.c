@@ -3,7 +3,7 @@
 #include <assert.h>
 
 #include "base/mem.h"
-#include "core/window_bits.h"
+#include "core/window_shape.h"
 
 /* What the walk's tables may keep from one window to the next, and what is kept of lost
  * records: a share of the limit, for they count as state. */
@@ -122,25 +122,26 @@ static void account(struct join_window *j, struct size before, struct size now)
         j->chunks[s] += now.chunks[s] - before.chunks[s];
 }
 
-/* How a new pane is parted: as the window before it has come to be, walked yet or not. For
- * results within a window come in an order that depends on it, and must not on when they are
+/* How a new pane begins: as the window before it has come to be, walked yet or not. For
+ * results within a window come in an order that depends on its bits, and must not on when they are
  * pulled. */
-static unsigned bits_of_next(const struct join_window *j, const struct pane *last)
+static struct pane_shape shape_of_next(const struct join_window *j, const struct pane *last)
 {
     bool whole = last != NULL && last->last_end > j->open.fired && pane_is_window(j->context.plan);
-    return whole ? window_bits_like(last) : j->bits;
+    return whole ? window_shape_like(last) : j->shape;
 }
 
 static struct pane *pane_of(struct join_window *j, int64_t t)
 {
     struct pane_list *l = &j->open.panes;
     struct pane *p = pane_list_find(l, t);
+    struct pane_shape shape;
     size_t count = l->count;
 
     if (p != NULL)
         return p;
-    p = l->count > 0 ? pane_list_at(l, l->count - 1) : NULL;
-    p = pane_list_open(l, j->context.plan, t, bits_of_next(j, p));
+    shape = shape_of_next(j, l->count > 0 ? pane_list_at(l, l->count - 1) : NULL);
+    p = pane_list_open(l, j->context.plan, t, &shape);
     if (l->count > count)
         account(j, (struct size){0}, size_of(p));
     return p;
@@ -336,7 +337,7 @@ static void walk_begin(struct join_window *j, struct window_age *a, int64_t end,
     size_t to = pane_list_before(l, end);
 
     window_walk_begin(&j->walk, l->panes + l->head + from, to - from, end, tasks);
-    j->bits = window_bits_of_panes(j->walk.panes, j->walk.pane_count);
+    j->shape = window_shape_of_panes(j->walk.panes, j->walk.pane_count);
 }
 
 /* Those between windows that come before the next window. */
@@ -456,7 +457,7 @@ static struct firing *join_window_detach(void *self, uint64_t least_bytes)
     p = pane_list_at(&a->panes, 0);
     assert(p->last_end == turn.end);
     account(j, size_of(p), (struct size){0});
-    j->bits = window_bits_like(p);
+    j->shape = window_shape_like(p);
     return firings_add(&j->out, &j->walk, &j->near_miss, pane_list_take(&a->panes, 0));
 }
 

@@ -41,7 +41,7 @@ static void pane_bounds(const struct plan *plan, int64_t t, int64_t *ret_start, 
     }
 }
 
-static struct pane *pane_new(const struct plan *plan, int64_t t, unsigned bits)
+static struct pane *pane_new(const struct plan *plan, int64_t t, const struct pane_shape *shape)
 {
     struct pane_windows windows = pane_windows_of(plan, t);
     struct pane *p = mem_alloc_zeroed(1, sizeof(*p));
@@ -50,8 +50,10 @@ static struct pane *pane_new(const struct plan *plan, int64_t t, unsigned bits)
     pane_bounds(plan, t, &p->start, &p->end);
     p->first_end = windows.first_end;
     p->last_end = windows.last_end;
-    window_log_init(&p->side[SIDE_LEFT], bits);
-    window_log_init(&p->side[SIDE_RIGHT], bits);
+    for (int s = 0; s < SIDES; s++) {
+        window_log_init(&p->side[s], shape->bits);
+        p->side[s].chunk_least = shape->chunk_least[s];
+    }
     return p;
 }
 
@@ -161,7 +163,8 @@ static void make_room(struct pane_list *l)
     l->panes = mem_realloc(l->panes, l->capacity * sizeof(struct pane *));
 }
 
-struct pane *pane_list_open(struct pane_list *l, const struct plan *plan, int64_t t, unsigned bits)
+struct pane *pane_list_open(struct pane_list *l, const struct plan *plan, int64_t t,
+                            const struct pane_shape *shape)
 {
     int64_t start, end;
     size_t at;
@@ -174,7 +177,7 @@ struct pane *pane_list_open(struct pane_list *l, const struct plan *plan, int64_
     memmove(l->panes + l->head + at + 1, l->panes + l->head + at,
             (l->count - at) * sizeof(struct pane *));
     l->count++;
-    return l->panes[l->head + at] = pane_new(plan, t, bits);
+    return l->panes[l->head + at] = pane_new(plan, t, shape);
 }
 
 struct pane *pane_list_take(struct pane_list *l, size_t i)

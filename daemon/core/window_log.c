@@ -15,7 +15,7 @@ void window_log_init(struct window_log *l, unsigned bits)
     assert(bits <= WINDOW_LOG_BITS_MAX);
     *l = (struct window_log){
         .parts = mem_alloc_zeroed(count, sizeof(struct log_part)),
-        .bits = bits,
+        .bits = (uint16_t)bits,
         .bytes = count * sizeof(struct log_part),
     };
 }
@@ -47,11 +47,13 @@ void window_log_done(struct window_log *l, struct slab_pool *pool)
 }
 
 /* A sixteenth to an eighth of what is there: little is wasted, and the chunks are few. */
-static size_t next_chunk_size(const struct log_part *p, size_t stride)
+static size_t next_chunk_size(const struct window_log *l, const struct log_part *p, size_t stride)
 {
     size_t wish = p->bytes / 16;
     size_t least = sizeof(struct log_chunk) + stride;
 
+    if (wish < l->chunk_least)
+        wish = l->chunk_least;
     if (wish > SLAB_CHUNK_MAX)
         wish = SLAB_CHUNK_MAX;
     return slab_round(wish > least ? wish : least);
@@ -72,7 +74,7 @@ static uint32_t room_in(size_t size, size_t stride)
 static void part_add_chunk(struct window_log *l, struct log_part *p, struct slab_pool *pool,
                            size_t stride, uint64_t number)
 {
-    size_t size = next_chunk_size(p, stride), capacity = next_capacity(p);
+    size_t size = next_chunk_size(l, p, stride), capacity = next_capacity(p);
     struct log_chunk *c = slab_take(pool, size);
 
     *c = (struct log_chunk){
@@ -92,10 +94,11 @@ static void part_add_chunk(struct window_log *l, struct log_part *p, struct slab
     l->chunks++;
 }
 
-static bool part_can_grow(const struct log_part *p, size_t stride, uint64_t room)
+static bool part_can_grow(const struct window_log *l, const struct log_part *p, size_t stride,
+                          uint64_t room)
 {
     size_t directory = (next_capacity(p) - p->capacity) * sizeof(*p->chunks);
-    return p->count < LOG_CHUNKS_MAX && next_chunk_size(p, stride) + directory <= room;
+    return p->count < LOG_CHUNKS_MAX && next_chunk_size(l, p, stride) + directory <= room;
 }
 
 /* Only where there is room. */
@@ -127,7 +130,7 @@ bool window_log_append(struct window_log *l, struct slab_pool *pool,
 
     record_shape(parts, &shape);
     if (!log_part_takes(p, shape.stride, number)) {
-        if (!part_can_grow(p, shape.stride, room))
+        if (!part_can_grow(l, p, shape.stride, room))
             return false;
         if (l->chunks == 0)
             l->first_number = number;
@@ -158,6 +161,7 @@ void window_log_split(struct window_log *l, struct slab_pool *pool, unsigned bit
     window_log_init(&wider, bits);
     wider.undecided = l->undecided;
     wider.first_number = l->first_number;
+    wider.chunk_least = l->chunk_least;
     for (uint32_t i = 0; i < 1u << l->bits; i++) {
         for (uint32_t j = 0; j < l->parts[i].count; j++) {
             const struct log_chunk *c = l->parts[i].chunks[j];

@@ -5,7 +5,7 @@
 
 #include "base/fetch.h"
 #include "base/mem.h"
-#include "core/window_bits.h"
+#include "core/window_shape.h"
 
 #define CACHE_LINE  64
 #define BUILD_GROUP 16
@@ -478,7 +478,7 @@ static void choose_kind(struct window_walk *w, int64_t end, unsigned tasks)
     w->plain = w->pairs_plain && (tasks & CROSS_TELL) != 0;
     w->silent = (tasks & CROSS_TELL) == 0 && !c->pads[SIDE_LEFT] && !c->pads[SIDE_RIGHT];
     w->bits =
-        w->direct ? first->side[SIDE_LEFT].bits : window_bits_to_walk(w->panes, w->pane_count);
+        w->direct ? first->side[SIDE_LEFT].bits : window_shape_to_walk(w->panes, w->pane_count);
     for (int s = 0; s < SIDES; s++) {
         w->pads[s] = c->pads[s] && (tasks & CROSS_CLOSE) != 0;
         c->held[s] = &first->side[s].undecided;

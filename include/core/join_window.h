@@ -34,7 +34,7 @@ struct join_window {
     struct stream_time reached;
     struct window_age open;     /* takes records */
     struct window_age *flushed; /* owned, the oldest first: goes before `open`; NULL */
-    unsigned bits;              /* how the window walked last would be parted */
+    struct pane_shape shape;    /* how the window walked last would begin */
     struct window_walk walk;    /* over panes of the oldest age, as the probe */
     struct late_probe probe;
     struct near_miss near_miss; /* the walk and lone records tell it what was lost */

@@ -32,6 +32,12 @@
 
 struct late_index;
 
+/* How a pane begins. */
+struct pane_shape {
+    unsigned bits;               /* of its logs */
+    uint16_t chunk_least[SIDES]; /* and their chunks */
+};
+
 struct pane {
     int64_t start, end;            /* [start, end), milliseconds */
     int64_t first_end, last_end;   /* the ends of the first and of the last of its windows */
@@ -75,8 +81,9 @@ struct pane *pane_list_find(const struct pane_list *l, int64_t t);
 int64_t pane_list_next_end(const struct pane_list *l, const struct plan *plan, int64_t after);
 #define PANE_NO_WINDOW INT64_MAX
 
-/* The pane that holds `t`, a time within windows; a new one, of `bits`, if there is none. */
-struct pane *pane_list_open(struct pane_list *l, const struct plan *plan, int64_t t, unsigned bits);
+/* The pane that holds `t`, a time within windows; a new one, of `shape`, if there is none. */
+struct pane *pane_list_open(struct pane_list *l, const struct plan *plan, int64_t t,
+                            const struct pane_shape *shape);
 
 /* Takes the pane out: it is the caller's. */
 struct pane *pane_list_take(struct pane_list *l, size_t i);
@@ -89,7 +96,7 @@ void pane_list_drop(struct pane_list *l, struct slab_pool *pool, size_t i);
 uint64_t pane_bytes(const struct pane *p);
 
 /* Parts a pane that has come to hold more on `side` than goes well unparted, if this fits `room`
- * bytes. What windows come to tells how the next panes begin (core/window_bits). */
+ * bytes. What windows come to tells how the next panes begin (core/window_shape). */
 void pane_grow(struct pane *p, enum side side, struct slab_pool *pool, uint64_t room);
 static inline uint64_t pane_list_bytes(const struct pane_list *l)
 {

@@ -47,7 +47,8 @@ struct log_part {
 
 struct window_log {
     struct log_part *parts; /* owned; 1 << bits */
-    unsigned bits;
+    uint16_t bits;
+    uint16_t chunk_least;  /* bytes; what is known to come to be large begins with large chunks */
     uint32_t chunks;       /* in all partitions */
     uint64_t bytes;        /* all that is allocated: counts as state */
     uint64_t undecided;    /* records held */

@@ -396,7 +396,7 @@ static void put(struct model *m, int64_t t)
                                .weight = (int)dice(&m->chance, 8) / 2};
     n = r->key == 0 ? 0 : snprintf(line, sizeof(line), "k%d", r->key);
     snprintf(line + n, sizeof(line) - (size_t)n, ",%d,%s", record, weights[r->weight]);
-    m->f->join->bits = dice(&m->chance, 3) * 2; /* as if windows had been large, or not */
+    m->f->join->shape.bits = dice(&m->chance, 3) * 2; /* as if windows had been large, or not */
     while ((stop = push_stop_of(m->f, r->side, t, bytes_of(line))) == PUSH_WORK_FIRST) {
         assert_true(op->has_work(m->f->join));
         assert_true(j.due > 0 || (j.windows == 0 && t < m->now));

@@ -13,6 +13,11 @@ static struct plan *grid_plan(size_t i)
     return PLAN(.size_ms = grids[i].size, .slide_ms = grids[i].slide, .offset_ms = grids[i].offset);
 }
 
+static struct pane *open_pane(struct pane_list *l, const struct plan *p, int64_t t, unsigned bits)
+{
+    return pane_list_open(l, p, t, &(struct pane_shape){.bits = bits});
+}
+
 static bool holds(const struct plan *p, int64_t start, int64_t t)
 {
     return start <= t && t < start + p->size_ms;
@@ -57,7 +62,7 @@ static void panes_are_cut_where_windows_start_and_end(void **state)
             const struct pane *pane;
             if (pane_windows_of(p, t).count == 0)
                 continue;
-            pane = pane_list_open(&l, p, t, 0);
+            pane = open_pane(&l, p, t, 0);
             assert_true(pane->start <= t && t < pane->end);
             for (int64_t u = pane->start + 1; u < pane->end; u++)
                 assert_false(is_start(p, u) || is_start(p, u - p->size_ms));
@@ -105,7 +110,7 @@ static void panes_lie_by_time_however_they_come_and_go(void **state)
         for (int n = 0; n < 200; n++) {
             int64_t t = (int64_t)dice(&seed, 300) - 150;
             if (dice(&seed, 3) > 0 && pane_windows_of(p, t).count > 0)
-                assert_true(pane_list_open(&l, p, t, 0) == pane_list_open(&l, p, t, 4));
+                assert_true(open_pane(&l, p, t, 0) == open_pane(&l, p, t, 4));
             else if (l.count > 0)
                 pane_list_drop(&l, pool, dice(&seed, 2) ? 0 : dice(&seed, (uint32_t)l.count));
             for (size_t k = 1; k < l.count; k++) {
@@ -150,7 +155,7 @@ static void many_open_panes_cost_a_few_hundred_bytes_each(void **state)
 
     (void)state;
     for (int64_t n = 0; n < 20000; n++)
-        pane_list_open(&l, p, n * 7919 % 20000 * 1000 + 5, 0);
+        open_pane(&l, p, n * 7919 % 20000 * 1000 + 5, 0);
     assert_int_equal(l.count, 20000);
     for (size_t i = 0; i < l.count; i++)
         bytes += pane_bytes(pane_list_at(&l, i));

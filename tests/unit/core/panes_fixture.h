@@ -52,7 +52,7 @@ static inline void panes_put(struct panes_fixture *f, enum side side, int64_t t,
         parts.hash = (uint32_t)hash_number(number);
     }
     f->last = parts;
-    f->last_pane = pane_list_open(&f->panes, f->plan, t, bits);
+    f->last_pane = pane_list_open(&f->panes, f->plan, t, &(struct pane_shape){.bits = bits});
     assert_true(window_log_append(&f->last_pane->side[side], f->pool, &parts, number, ANY_ROOM));
 }
 

@@ -33,7 +33,7 @@ static void put(struct age_fixture *f, enum side side, int64_t t)
         assert_true(lone_push(&f->age.lone, side, &parts, ANY_ROOM));
         return;
     }
-    p = pane_list_open(&f->age.panes, f->plan, t, 0);
+    p = pane_list_open(&f->age.panes, f->plan, t, &(struct pane_shape){0});
     assert_true(window_log_append(&p->side[side], f->pool, &parts, 0, ANY_ROOM));
 }
 

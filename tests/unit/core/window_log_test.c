@@ -57,6 +57,23 @@ static void chunks_grow_with_the_partition_so_that_little_is_wasted(void **state
     close_log(&f);
 }
 
+static void a_log_that_is_to_be_large_begins_with_large_chunks(void **state)
+{
+    struct log_fixture f = open_log();
+
+    (void)state;
+    f.log.chunk_least = 3000;
+    for (uint64_t n = 0; n < 20000; n++)
+        append(&f, 0, 28, n);
+    assert_int_equal(f.log.parts[0].chunks[0]->size, 4096);
+    assert_int_equal(f.log.parts[0].chunks[f.log.parts[0].count - 1]->size, SLAB_CHUNK_MAX);
+    assert_true(f.log.parts[0].count < 75);
+    window_log_split(&f.log, f.pool, 1);
+    assert_int_equal(f.log.parts[0].chunks[0]->size, 4096);
+    assert_log(&f, 20000);
+    close_log(&f);
+}
+
 static void a_chunk_takes_records_up_to_its_last_byte(void **state)
 {
     size_t first = SLAB_CHUNK_MIN - HEADER - 2 * STRIDE_MIN;
@@ -382,6 +399,7 @@ int main(void)
         cmocka_unit_test(a_log_of_two_records_costs_a_few_hundred_bytes),
         cmocka_unit_test(records_stay_in_order_of_arrival_over_many_chunks),
         cmocka_unit_test(chunks_grow_with_the_partition_so_that_little_is_wasted),
+        cmocka_unit_test(a_log_that_is_to_be_large_begins_with_large_chunks),
         cmocka_unit_test(a_chunk_takes_records_up_to_its_last_byte),
         cmocka_unit_test(a_record_may_be_larger_than_any_chunk_of_the_pool),
         cmocka_unit_test(small_records_follow_large_ones),

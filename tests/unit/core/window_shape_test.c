@@ -1,4 +1,4 @@
-#include "core/window_bits.h"
+#include "core/window_shape.h"
 #include "fixture.h"
 
 #define PANES_MAX 40
@@ -27,15 +27,15 @@ static void large_windows_are_parted_finely(void **state)
     static const struct {
         uint64_t bytes;
         unsigned bits;
-    } rows[] = {
-        {0, 0}, {PANE_PART_FROM - 1, 0}, {PANE_PART_FROM, 4}, {64 * MIB - 1, 4}, {64 * MIB, 8}};
+    } rows[] = {{0, 0},       {PANE_PART_FROM - 1, 0}, {PANE_PART_FROM, 4}, {4 * MIB - 1, 4},
+                {4 * MIB, 5}, {16 * MIB, 7},           {64 * MIB - 1, 7},   {64 * MIB, 8}};
     struct panes_fixture f;
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         make_panes(&f, 1, rows[i].bytes, 0);
-        assert_int_equal(window_bits_like(f.panes[0]), rows[i].bits);
-        assert_int_equal(window_bits_of_panes(f.panes, 1), rows[i].bits);
+        assert_int_equal(window_shape_like(f.panes[0]).bits, rows[i].bits);
+        assert_int_equal(window_shape_of_panes(f.panes, 1).bits, rows[i].bits);
     }
 }
 
@@ -57,7 +57,37 @@ static void new_panes_are_parted_by_what_windows_and_panes_come_to(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         make_panes(&f, rows[i].panes, rows[i].bytes, 0);
-        assert_row(window_bits_of_panes(f.panes, rows[i].panes) == rows[i].bits, rows[i].name);
+        assert_row(window_shape_of_panes(f.panes, rows[i].panes).bits == rows[i].bits,
+                   rows[i].name);
+    }
+}
+
+/* Each side by its own bytes; a chunk is a sixteenth of a partition, and no larger than may be. */
+static void new_panes_begin_with_the_chunks_that_others_ended_with(void **state)
+{
+    static const struct {
+        uint64_t bytes[SIDES];
+        unsigned chunk_least[SIDES];
+    } rows[] = {
+        {{0, 0}, {0, 0}},
+        {{32 * KIB, 8 * KIB}, {2048, 512}},
+        {{PANE_PART_FROM, KIB}, {256, 4}},
+        {{MIB, 2 * MIB}, {4 * KIB, 8 * KIB}},
+        {{3 * MIB, 0}, {12 * KIB, 0}},
+        {{400 * MIB, 100 * MIB}, {SLAB_CHUNK_MAX, SLAB_CHUNK_MAX}},
+    };
+    struct panes_fixture f;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        make_panes(&f, 1, 0, 0);
+        for (int s = 0; s < SIDES; s++)
+            f.pane[0].side[s].bytes = rows[i].bytes[s];
+        for (int s = 0; s < SIDES; s++) {
+            assert_int_equal(window_shape_like(f.panes[0]).chunk_least[s], rows[i].chunk_least[s]);
+            assert_int_equal(window_shape_of_panes(f.panes, 1).chunk_least[s],
+                             rows[i].chunk_least[s]);
+        }
     }
 }
 
@@ -70,8 +100,8 @@ static void a_walk_passes_over_records_a_few_times_at_most(void **state)
     } rows[] = {
         {"small", 1 * KIB, 8, 0},
         {"not parted", MIB, 0, 2},
-        {"parted as the walk", MIB, 4, 4},
-        {"more finely", MIB, 8, 4},
+        {"parted as the walk", MIB / 2, 4, 4},
+        {"more finely", MIB / 2, 8, 4},
         {"a large one, less finely", 16 * MIB, 4, 6},
     };
     struct panes_fixture f;
@@ -79,7 +109,7 @@ static void a_walk_passes_over_records_a_few_times_at_most(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         make_panes(&f, 4, rows[i].bytes, rows[i].bits);
-        assert_row(window_bits_to_walk(f.panes, 4) == rows[i].walk, rows[i].name);
+        assert_row(window_shape_to_walk(f.panes, 4) == rows[i].walk, rows[i].name);
     }
 }
 
@@ -88,6 +118,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_windows_are_parted_finely),
         cmocka_unit_test(new_panes_are_parted_by_what_windows_and_panes_come_to),
+        cmocka_unit_test(new_panes_begin_with_the_chunks_that_others_ended_with),
         cmocka_unit_test(a_walk_passes_over_records_a_few_times_at_most),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
