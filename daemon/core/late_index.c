@@ -128,7 +128,7 @@ bool late_index_catch_up(struct late_index *x, enum side side, const struct wind
         slots_grow(x, p);
     while (p->chunk < from->count) {
         const struct log_chunk *c = from->chunks[p->chunk];
-        while (p->offset < c->used) {
+        while (p->offset < log_chunk_used(from, p->chunk)) {
             if (*fuel <= 0)
                 return false;
             *fuel -= INDEX_FUEL;

@@ -66,7 +66,7 @@ static void find_own(struct late_probe *p, struct pane *own, const struct record
     const struct log_part *part = &l->parts[log_part_of(parts->hash, l->bits)];
 
     p->own_pane = own;
-    p->record = log_chunk_record(part->tail, part->tail->used - (uint32_t)record_size(parts));
+    p->record = log_chunk_record(part->tail, part->used - (uint32_t)record_size(parts));
     assert(p->record->hash == parts->hash);
 }
 

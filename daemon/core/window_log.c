@@ -86,6 +86,8 @@ static void part_add_chunk(struct window_log *l, struct log_part *p, struct slab
         l->bytes += (capacity - p->capacity) * sizeof(*p->chunks);
         p->capacity = (uint32_t)capacity;
     }
+    if (p->count > 0)
+        p->tail->used = p->used;
     p->chunks[p->count++] = p->tail = c;
     p->used = 0;
     p->room = room_in(size, stride);
@@ -165,7 +167,8 @@ void window_log_split(struct window_log *l, struct slab_pool *pool, unsigned bit
     for (uint32_t i = 0; i < 1u << l->bits; i++) {
         for (uint32_t j = 0; j < l->parts[i].count; j++) {
             const struct log_chunk *c = l->parts[i].chunks[j];
-            for (uint32_t at = 0; at < c->used;) {
+            uint32_t used = log_chunk_used(&l->parts[i], j);
+            for (uint32_t at = 0; at < used;) {
                 const struct record *r = log_chunk_record(c, at);
                 copy_record(&wider, pool, r, c->first_number + r->number);
                 at += (uint32_t)record_stride(r);
@@ -192,6 +195,7 @@ bool window_log_drop_some(struct window_log *l, struct slab_pool *pool, int64_t 
                 return false;
             p->count--;
             p->tail = p->chunks[p->count - 1];
+            p->used = p->tail->used;
             p->room = 0; /* it takes no more */
             l->chunks--;
             p->bytes -= c->size;
@@ -208,11 +212,11 @@ bool window_log_drop_some(struct window_log *l, struct slab_pool *pool, int64_t 
     return true;
 }
 
-static uint64_t chunk_recount(const struct log_chunk *c)
+static uint64_t chunk_recount(const struct log_chunk *c, uint32_t used)
 {
     uint64_t undecided = 0;
 
-    for (uint32_t at = 0; at < c->used;) {
+    for (uint32_t at = 0; at < used;) {
         const struct record *r = log_chunk_record(c, at);
         undecided += !record_has(r, RECORD_DECIDED);
         at += (uint32_t)record_stride(r);
@@ -226,6 +230,6 @@ uint64_t window_log_recount(const struct window_log *l)
 
     for (uint32_t i = 0; i < 1u << l->bits; i++)
         for (uint32_t j = 0; j < l->parts[i].count; j++)
-            undecided += chunk_recount(l->parts[i].chunks[j]);
+            undecided += chunk_recount(l->parts[i].chunks[j], log_chunk_used(&l->parts[i], j));
     return undecided;
 }

@@ -66,7 +66,7 @@ static bool next_number(const struct window_run *run, uint64_t *ret)
 
     for (; chunk < run->part->count; chunk++, offset = 0) {
         const struct log_chunk *c = run->part->chunks[chunk];
-        if (offset < c->used) {
+        if (offset < log_chunk_used(run->part, chunk)) {
             *ret = c->first_number + log_chunk_record(c, offset)->number;
             return true;
         }

@@ -7,10 +7,17 @@
 #include "base/mem.h"
 #include "core/window_shape.h"
 
+#define INLINE static inline __attribute__((always_inline))
+
 #define CACHE_LINE  64
 #define BUILD_GROUP 16
-/* How many bytes ahead records are fetched while they are chained. */
+/* How many bytes ahead records are fetched, */
 #define BUILD_AHEAD 1024
+/* how many records are chained behind the one that is come to, */
+#define CHAIN_BEHIND 12
+#define QUEUE_SIZE   16
+/* and how far ahead of that keys are fetched. */
+#define KEY_AHEAD 6
 /* What it takes to look at a record that is in no cache, in units of fuel. */
 #define FETCH_FUEL 4
 /* How many keys ahead records are fetched while results are made. */
@@ -35,8 +42,7 @@ static __attribute__((noinline)) void build_null_key(struct window_walk *w, enum
         cross_leave(&w->cross, side, ref, r, r->hash);
 }
 
-static inline __attribute__((always_inline)) void
-build_record(struct window_walk *w, enum side side, struct record *r, uint32_t ref)
+INLINE void build_record(struct window_walk *w, enum side side, struct record *r, uint32_t ref)
 {
     struct bytes key = record_key(r);
     struct walk_entry *entry;
@@ -52,53 +58,55 @@ build_record(struct window_walk *w, enum side side, struct record *r, uint32_t r
         cross_leave(&w->cross, side, ref, r, r->hash);
 }
 
-struct group {
-    struct record *record;
-    uint32_t reference;
+/* Records that the walk has come to are chained a little later: where the next ones lie is found
+ * out beside the chaining, and what this will touch is fetched meanwhile. */
+struct queue {
+    struct waiting {
+        struct record *record;
+        uint32_t reference;
+    } waiting[QUEUE_SIZE];
+    uint32_t in, out;
 };
 
-/* What will be chained soon. Behind the chunk's end it is something else: no harm. */
-static FETCH_INLINE void fetch_record(const struct record *r)
+static inline struct waiting *queue_at(struct queue *q, uint32_t number)
 {
-    __builtin_prefetch((const char *)r + BUILD_AHEAD);
-}
-
-/* What fetch_record() does not come to: the first records of a chunk. */
-static FETCH_INLINE void fetch_head(const struct log_part *p, uint32_t chunk)
-{
-    if (chunk < p->count)
-        for (size_t i = 0; i < BUILD_AHEAD; i += CACHE_LINE)
-            __builtin_prefetch((const char *)p->chunks[chunk] + i);
+    return &q->waiting[number % QUEUE_SIZE];
 }
 
 /* The record whose key a right record's will be compared with, if its slot is right; where there
  * is none it is that of NULL keys: no harm, and nothing for the processor to guess. */
-static FETCH_INLINE void fetch_key(const struct walk_table *t, uint32_t hash)
+static FETCH_INLINE void fetch_key(const struct walk_table *t, const struct record *right)
 {
-    __builtin_prefetch(t->entries[t->slots[hash & t->slot_mask]].tail[SIDE_LEFT]);
+    __builtin_prefetch(t->entries[t->slots[right->hash & t->slot_mask]].tail[SIDE_LEFT]);
 }
 
-/* A few records at a time, so that what their lookups touch is fetched together
- * and not one after the other. `side` is w->side, for the compiler to know. */
-static inline __attribute__((always_inline)) void
-chain_group_of(struct window_walk *w, enum side side, const struct group *group, size_t n)
+/* `side` is w->side, here and below, for the compiler to know. */
+INLINE void chain_first(struct window_walk *w, enum side side, struct queue *q)
 {
-    for (size_t i = 0; i < n && side == SIDE_RIGHT; i++)
-        fetch_key(&w->table, group[i].record->hash);
-    for (size_t i = 0; i < n; i++)
-        build_record(w, side, group[i].record, group[i].reference);
-}
+    struct waiting first = *queue_at(q, q->out++);
 
-static void chain_group(struct window_walk *w, const struct group *group, size_t n)
-{
     if (w->silent)
-        for (size_t i = 0; i < n; i++)
-            cross_leave(&w->cross, w->side, group[i].reference, group[i].record,
-                        group[i].record->hash);
-    else if (w->side == SIDE_LEFT)
-        chain_group_of(w, SIDE_LEFT, group, n);
+        cross_leave(&w->cross, side, first.reference, first.record, first.record->hash);
     else
-        chain_group_of(w, SIDE_RIGHT, group, n);
+        build_record(w, side, first.record, first.reference);
+}
+
+INLINE void queue_put(struct window_walk *w, enum side side, struct queue *q, struct record *r,
+                      uint32_t ref)
+{
+    __builtin_prefetch(&w->table.slots[r->hash & w->table.slot_mask]);
+    *queue_at(q, q->in++) = (struct waiting){r, ref};
+    if (q->in - q->out <= CHAIN_BEHIND)
+        return;
+    if (side == SIDE_RIGHT)
+        fetch_key(&w->table, queue_at(q, q->out + KEY_AHEAD)->record);
+    chain_first(w, side, q);
+}
+
+INLINE void queue_end(struct window_walk *w, enum side side, struct queue *q)
+{
+    while (q->out != q->in)
+        chain_first(w, side, q);
 }
 
 static void build_end(struct window_walk *w);
@@ -118,77 +126,88 @@ static inline int64_t take_debts(struct window_walk *w)
 }
 
 /* Returns the fuel it takes. */
-static int64_t build_group(struct window_walk *w, const struct log_chunk *c)
+INLINE int64_t build_group(struct window_walk *w, enum side side, struct queue *q,
+                           const struct log_stretch *s)
 {
-    const uint32_t *slots = w->table.slots, mask = w->table.slot_mask, used = c->used;
-    uint32_t offset = w->offset, chunk = w->chunk;
-    struct group group[BUILD_GROUP];
-    size_t n = 0;
+    uint32_t offset = w->offset;
+    int64_t n = 0;
 
-    for (; n < BUILD_GROUP && offset < used; n++) {
-        struct record *r = log_chunk_record(c, offset);
-        group[n] = (struct group){r, reference_make(chunk, offset)};
-        offset += (uint32_t)record_stride(r);
-        __builtin_prefetch(&slots[r->hash & mask]);
-        fetch_record(r);
+    for (; n < BUILD_GROUP && offset < s->used; n++) {
+        struct record *r = log_chunk_record(s->chunk, offset);
+        uint32_t stride = (uint32_t)record_stride(r);
+        log_stretch_fetch(s, offset + BUILD_AHEAD, stride);
+        queue_put(w, side, q, r, reference_make(s->number, offset));
+        offset += stride;
     }
     w->offset = offset;
-    chain_group(w, group, n);
-    return (int64_t)n * FETCH_FUEL + take_debts(w);
+    return n * FETCH_FUEL + take_debts(w);
 }
 
-static void build_direct(struct window_walk *w, int64_t *fuel)
+INLINE void build_side(struct window_walk *w, enum side side, int64_t *fuel)
 {
-    const struct log_part *p = &w->panes[0]->side[w->side].parts[w->part];
+    const struct log_part *p = &w->panes[0]->side[side].parts[w->part];
+    struct queue q = {.in = 0};
 
-    for (; w->chunk < p->count; w->chunk++, w->offset = 0) {
-        const struct log_chunk *c = p->chunks[w->chunk];
-        if (w->offset == 0)
-            fetch_head(p, w->chunk + 1);
-        while (w->offset < c->used) {
-            if (*fuel <= 0)
-                return;
-            *fuel -= build_group(w, c);
-        }
+    for (; w->chunk<p->count && * fuel> 0; w->chunk++, w->offset = 0) {
+        const struct log_stretch s = log_stretch_of(p, w->chunk);
+        while (w->offset<s.used && * fuel> 0)
+            *fuel -= build_group(w, side, &q, &s);
+        if (w->offset < s.used)
+            break;
     }
+    queue_end(w, side, &q);
+    *fuel -= take_debts(w);
+    if (w->chunk < p->count)
+        return;
     --*fuel;
     build_end(w);
 }
 
-/* As build_group(), from the pane whose turn it is, while it is. Returns the fuel it takes. */
-static int64_t build_runs_group(struct window_walk *w)
+static void build_direct(struct window_walk *w, int64_t *fuel)
+{
+    if (w->side == SIDE_LEFT)
+        build_side(w, SIDE_LEFT, fuel);
+    else
+        build_side(w, SIDE_RIGHT, fuel);
+}
+
+/* As build_group(), from the pane whose turn it is, while it is. */
+static int64_t build_runs_group(struct window_walk *w, struct queue *q)
 {
     struct window_runs *runs = &w->runs[w->side];
     struct window_run *run = window_runs_at(runs);
-    struct group group[BUILD_GROUP];
-    int64_t looks = 0;
-    size_t n = 0;
+    struct log_stretch s = {.number = UINT32_MAX};
+    int64_t looks = 0, n = 0;
+    uint32_t ref, stride;
 
     for (; n < BUILD_GROUP && looks < BUILD_GROUP * FETCH_FUEL; looks++) {
-        struct record *r = window_runs_peek(runs, &group[n].reference);
+        struct record *r = window_runs_peek(runs, &ref);
         if (r == NULL)
             break;
-        if (run->offset == 0)
-            fetch_head(run->part, run->chunk + 1);
-        run->offset += (uint32_t)record_stride(r);
-        fetch_record(r);
+        if (s.number != run->chunk)
+            s = log_stretch_of(run->part, run->chunk);
+        stride = (uint32_t)record_stride(r);
+        log_stretch_fetch(&s, run->offset + BUILD_AHEAD, stride);
+        run->offset += stride;
         if (log_part_of(r->hash, w->bits) != w->part)
             continue;
-        __builtin_prefetch(&w->table.slots[r->hash & w->table.slot_mask]);
-        group[n++].record = r;
+        queue_put(w, w->side, q, r, ref);
+        n++;
     }
-    chain_group(w, group, n);
     window_runs_turn(runs);
-    return looks + (int64_t)n * (FETCH_FUEL - 1) + 1 + take_debts(w);
+    return looks + n * (FETCH_FUEL - 1) + 1 + take_debts(w);
 }
 
 static void build_runs(struct window_walk *w, int64_t *fuel)
 {
-    while (!window_runs_are_over(&w->runs[w->side])) {
-        if (*fuel <= 0)
-            return;
-        *fuel -= build_runs_group(w);
-    }
+    struct queue q = {.in = 0};
+
+    while (!window_runs_are_over(&w->runs[w->side]) && *fuel > 0)
+        *fuel -= build_runs_group(w, &q);
+    queue_end(w, w->side, &q);
+    *fuel -= take_debts(w);
+    if (!window_runs_are_over(&w->runs[w->side]))
+        return;
     --*fuel;
     build_end(w);
 }

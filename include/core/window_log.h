@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/fetch.h"
 #include "base/slab.h"
 #include "core/record.h"
 
@@ -32,14 +33,14 @@
 struct log_chunk {
     uint64_t first_number; /* what the records' numbers are counted from */
     uint32_t size;         /* of the chunk, with this header, as it was taken from the pool */
-    uint32_t used;         /* bytes of records */
+    uint32_t used; /* bytes of records; in a log, if another chunk follows: log_chunk_used() */
 };
 
 /* What an append asks of the last chunk lies here: headers of chunks, which all start at
  * multiples of their size, would push each other out of the caches. */
 struct log_part {
     struct log_chunk *tail;    /* the last chunk, or NULL */
-    uint32_t used, room;       /* its bytes of records: as its header says, and at most */
+    uint32_t used, room;       /* its bytes of records, and at most */
     struct log_chunk **chunks; /* owned, and so are the chunks */
     uint32_t count, capacity;
     uint64_t bytes; /* of chunks */
@@ -86,14 +87,54 @@ static inline struct record *log_part_end(const struct log_part *p)
     return log_chunk_record(p->tail, p->used);
 }
 
+/* The bytes of records in one of its chunks. */
+static inline uint32_t log_chunk_used(const struct log_part *p, uint32_t chunk)
+{
+    return chunk + 1 == p->count ? p->used : p->chunks[chunk]->used;
+}
+
+/* A chunk's records, and as if they lay behind these, those of the next chunk. */
+struct log_stretch {
+    const struct log_chunk *chunk;
+    uint32_t number, used;     /* of the chunk */
+    const char *here, *behind; /* where offset 0 is for the chunk's records, and for the others */
+};
+
+static inline struct log_stretch log_stretch_of(const struct log_part *p, uint32_t number)
+{
+    const struct log_chunk *c = p->chunks[number];
+    const struct log_chunk *next = number + 1 < p->count ? p->chunks[number + 1] : c;
+    uint32_t used = log_chunk_used(p, number);
+
+    return (struct log_stretch){
+        .chunk = c,
+        .number = number,
+        .used = used,
+        .here = (const char *)(c + 1),
+        .behind = (const char *)(next + 1) - used,
+    };
+}
+
+/* Fetches `n` bytes at `offset`. Behind the last chunk they are any other: no harm. */
+static FETCH_INLINE void log_stretch_fetch(const struct log_stretch *s, uint32_t offset, uint32_t n)
+{
+    const char *p = (offset < s->used ? s->here : s->behind) + offset;
+
+    __builtin_prefetch(p);
+    for (uint32_t i = LOG_CACHE_LINE; i < n; i += LOG_CACHE_LINE)
+        __builtin_prefetch(p + i);
+}
+
 /* The record that was written at the end is there; where the next one will go is by then. */
 static inline void log_part_advance(struct log_part *p, uint32_t stride)
 {
-    struct log_chunk *c = p->tail;
-    uint32_t used = p->used + stride;
+    const char *next;
 
-    p->used = c->used = used;
-    __builtin_prefetch((char *)log_chunk_record(c, used) + LOG_CACHE_LINE, 1);
+    p->used += stride;
+    next = (const char *)log_part_end(p) + LOG_CACHE_LINE;
+    __builtin_prefetch(next, 1);
+    for (uint32_t i = LOG_CACHE_LINE; i < stride; i += LOG_CACHE_LINE)
+        __builtin_prefetch(next + i, 1);
 }
 
 /* What most appends are: a plain record's copy into the chunk at hand, nothing else. What holds

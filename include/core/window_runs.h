@@ -62,7 +62,7 @@ static inline struct record *window_runs_peek(const struct window_runs *s, uint3
 
     for (; run->chunk < run->part->count; run->chunk++, run->offset = 0) {
         const struct log_chunk *c = run->part->chunks[run->chunk];
-        if (run->offset < c->used) {
+        if (run->offset < log_chunk_used(run->part, run->chunk)) {
             struct record *r = log_chunk_record(c, run->offset);
             *ret_ref = reference_make(run->first_chunk + run->chunk, run->offset);
             return c->first_number + r->number <= bound ? r : NULL;

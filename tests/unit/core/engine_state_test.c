@@ -252,16 +252,16 @@ static void books_balance_at_every_step(void **state)
     }
 }
 
-/* A chunk's `used` is shortened by its last record: the record is there no more. */
+/* What is used of a chunk is shortened by its last record: the record is there no more. */
 static void lose_last_record(struct window_log *l)
 {
     struct log_part *part = &l->parts[0];
     struct log_chunk *tail = part->chunks[part->count - 1];
     size_t stride = 0;
 
-    for (uint32_t place = 0; place < tail->used; place += (uint32_t)stride)
+    for (uint32_t place = 0; place < part->used; place += (uint32_t)stride)
         stride = record_stride(log_chunk_record(tail, place));
-    tail->used -= (uint32_t)stride;
+    part->used -= (uint32_t)stride;
 }
 
 /* The bug that the books are there for: one is made, and must show at once, and

@@ -240,16 +240,16 @@ static void what_is_held_is_counted_by_side_over_all_windows(void **state)
     close_join(f);
 }
 
-/* A chunk's `used` is shortened by its last record: the record is there no more. */
+/* What is used of a chunk is shortened by its last record: the record is there no more. */
 static void lose_last_record(struct window_log *l)
 {
     struct log_part *part = &l->parts[0];
     struct log_chunk *tail = part->chunks[part->count - 1];
     size_t stride = 0;
 
-    for (uint32_t at = 0; at < tail->used; at += (uint32_t)stride)
+    for (uint32_t at = 0; at < part->used; at += (uint32_t)stride)
         stride = record_stride(log_chunk_record(tail, at));
-    tail->used -= (uint32_t)stride;
+    part->used -= (uint32_t)stride;
 }
 
 static void a_record_that_the_store_lost_is_missed(void **state)

@@ -73,7 +73,7 @@ static inline void assert_restored(const struct panes_fixture *f)
             const struct window_log *l = &pane_list_at(&f->panes, i)->side[s];
             for (uint32_t p = 0; p < 1u << l->bits; p++)
                 for (uint32_t c = 0; c < l->parts[p].count; c++)
-                    for (uint32_t at = 0; at < l->parts[p].chunks[c]->used;) {
+                    for (uint32_t at = 0; at < log_chunk_used(&l->parts[p], c);) {
                         const struct record *r = log_chunk_record(l->parts[p].chunks[c], at);
                         uint64_t number = l->parts[p].chunks[c]->first_number + r->number;
                         struct bytes key = record_key(r);

@@ -36,7 +36,7 @@ static uint32_t put(struct table_fixture *f, enum side side, const char *key, ui
     struct record_parts parts = {.hash = hash, .body = bytes_of(key), .key = bytes_of(key)};
     parts.flags = key == NULL ? RECORD_NULL_KEY : 0;
     struct log_part *p = &f->logs[side].parts[0];
-    uint32_t chunks = p->count, used = p->tail == NULL ? 0 : p->tail->used;
+    uint32_t chunks = p->count, used = p->used;
 
     assert_true(window_log_append(&f->logs[side], f->pool, &parts, f->numbers[side]++, ANY_ROOM));
     f->chunks[side] = p->chunks;

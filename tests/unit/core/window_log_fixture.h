@@ -75,7 +75,7 @@ static inline struct record *look_next(struct look *at, uint64_t *ret_number)
 {
     for (; at->chunk < at->part->count; at->chunk++, at->offset = 0) {
         const struct log_chunk *c = at->part->chunks[at->chunk];
-        if (at->offset < c->used) {
+        if (at->offset < log_chunk_used(at->part, at->chunk)) {
             struct record *r = log_chunk_record(c, at->offset);
             /* A walk's references reach no further: core/window_walk. */
             assert_true(at->offset < SLAB_CHUNK_MAX);

@@ -83,7 +83,7 @@ static void a_chunk_takes_records_up_to_its_last_byte(void **state)
     append(&f, 0, first, 0);
     assert_true(append_within(&f, 0, 0, 1, 0));
     assert_int_equal(f.log.parts[0].count, 1);
-    assert_int_equal(f.log.parts[0].chunks[0]->used, SLAB_CHUNK_MIN - HEADER);
+    assert_int_equal(log_chunk_used(&f.log.parts[0], 0), SLAB_CHUNK_MIN - HEADER);
     append(&f, 0, 0, 2);
     assert_int_equal(f.log.parts[0].count, 2);
     assert_log(&f, 3);
