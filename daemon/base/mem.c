@@ -74,6 +74,12 @@ void *mem_map(size_t size)
     return p;
 }
 
+void mem_touch(void *p, size_t size)
+{
+    (void)p;
+    (void)size;
+}
+
 void mem_unmap(void *p, size_t size)
 {
     (void)size;
@@ -94,6 +100,16 @@ void *mem_map(size_t size)
     munmap(p + size, size - before);
     madvise(p, size, MADV_NOHUGEPAGE); /* see the header; a wish only */
     return p;
+}
+
+void mem_touch(void *p, size_t size)
+{
+#ifdef MADV_POPULATE_WRITE
+    madvise(p, size, MADV_POPULATE_WRITE); /* since Linux 5.14 */
+#else
+    (void)p;
+    (void)size;
+#endif
 }
 
 void mem_unmap(void *p, size_t size)

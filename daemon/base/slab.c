@@ -159,8 +159,10 @@ static size_t take_free_page(struct slab *s)
 
     s->free_pages[page / 64] &= ~((uint64_t)1 << page % 64);
     s->free_count--;
-    if (page >= s->touched)
+    if (page >= s->touched) {
         s->touched = page + 1;
+        mem_touch(page_memory(s, page), SLAB_PAGE);
+    }
     return page;
 }
 

@@ -26,4 +26,8 @@ void mem_free(void *p); /* NULL is fine */
 void *mem_map(size_t size);
 void mem_unmap(void *p, size_t size);
 
+/* Asks the system to find some of that memory now, in one go, and not page by page as it is
+ * touched. A wish only; what is there already stays as it is. */
+void mem_touch(void *p, size_t size);
+
 #endif

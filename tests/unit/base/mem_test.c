@@ -1,5 +1,9 @@
 #include "unit.h"
 
+#include <stdbool.h>
+#include <sys/mman.h>
+
+#include "base/asan.h"
 #include "base/mem.h"
 
 static void nothing_is_a_piece_of_its_own(void **state)
@@ -102,6 +106,33 @@ static void a_map_is_aligned_to_its_size_and_writable(void **state)
     }
 }
 
+/* So much of it is there, no more, and what was there is as it was. */
+static void memory_can_be_asked_for_before_it_is_touched(void **state)
+{
+    enum { SIZE = 1 << 20, PAGE = 4096, ASKED = 4 };
+    char *map = mem_map(SIZE);
+    unsigned char resident[SIZE / PAGE];
+    size_t count = 0;
+    bool can = true;
+
+    (void)state;
+    map[PAGE] = 'x';
+    mem_touch(map, ASKED * PAGE);
+    assert_int_equal(map[PAGE], 'x');
+    assert_int_equal(mincore(map, SIZE, resident), 0);
+    for (size_t i = 0; i < COUNT_OF(resident); i++)
+        count += resident[i] & 1;
+#if defined(ASAN) || !defined(MADV_POPULATE_WRITE)
+    can = false;
+#else
+    can = madvise(map, PAGE, MADV_POPULATE_WRITE) == 0;
+#endif
+    mem_unmap(map, SIZE);
+    if (!can)
+        skip(); /* the system, or its allocator with sanitizers, does as it pleases */
+    assert_int_equal(count, ASKED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -112,6 +143,7 @@ int main(void)
         cmocka_unit_test(strndup_needs_no_nul),
         cmocka_unit_test(strdup_copies),
         cmocka_unit_test(a_map_is_aligned_to_its_size_and_writable),
+        cmocka_unit_test(memory_can_be_asked_for_before_it_is_touched),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
