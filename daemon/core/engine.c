@@ -317,8 +317,9 @@ const struct books *engine_books(const struct engine *e)
     return &e->books;
 }
 
-const struct lag *engine_lag(const struct engine *e)
+const struct lag *engine_lag(struct engine *e)
 {
+    lag_settle(&e->lag);
     return &e->lag;
 }
 

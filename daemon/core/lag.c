@@ -23,6 +23,21 @@ void lag_init(struct lag *l)
     }
 }
 
+void lag_settle(struct lag *l)
+{
+    for (size_t i = 0; i < 2 * (size_t)LAG_NEAR; i++) {
+        int64_t ms = (int64_t)i - LAG_NEAR;
+        uint64_t n = l->near[i];
+
+        if (n == 0)
+            continue;
+        *lag_bucket(l, ms) += n;
+        *lag_pair_cell(l, ms) += n;
+        l->sum_ms += n * lag_magnitude(ms);
+        l->near[i] = 0;
+    }
+}
+
 static void move(uint64_t *to, uint64_t *from, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -35,6 +50,7 @@ void lag_move(struct lag *to, struct lag *from, int64_t max_ms)
     size_t cells = (size_t)lag_cell((uint64_t)max_ms) + 1; /* of one sign */
     size_t first = LAG_CELLS - cells;
 
+    lag_settle(from);
     move(to->cell + first, from->cell + first, 2 * cells);
     move(to->bucket, from->bucket, LAG_BUCKETS + 1);
     move(&to->sum_ms, &from->sum_ms, 1);

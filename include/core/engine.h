@@ -167,7 +167,7 @@ void engine_reject_result(struct engine *e, const struct result *r);
 /* --- what it knows --- */
 
 const struct books *engine_books(const struct engine *e);
-const struct lag *engine_lag(const struct engine *e);
+const struct lag *engine_lag(struct engine *e);
 uint64_t engine_held(const struct engine *e, enum side side);
 uint64_t engine_state_bytes(const struct engine *e);
 struct stream_time engine_time(const struct engine *e); /* reached: the join's watermark */

@@ -25,6 +25,7 @@ extern const double lag_le_seconds[LAG_BUCKETS];
 #define LAG_MAX_MS    (INT64_C(36500) * 86400 * 1000)
 #define LAG_CELL_BITS 7                                                     /* of a power of two */
 #define LAG_CELLS     ((uint32_t)(64 - LAG_CELL_BITS + 1) << LAG_CELL_BITS) /* of one sign */
+#define LAG_NEAR      INT64_C(256)
 
 struct lag {
     /* The first bucket that takes what is from a power of two on, and what buckets take. */
@@ -34,6 +35,7 @@ struct lag {
     uint64_t bucket[LAG_BUCKETS + 1]; /* not cumulative; the last one: above all */
     uint64_t sum_ms;
     uint64_t cell[2 * LAG_CELLS]; /* from the lowest lag to the highest; 0 is in the middle */
+    uint64_t near[2 * LAG_NEAR];  /* by milliseconds, from -LAG_NEAR on: of lag_add() */
 };
 
 /* `l` is all zero. */
@@ -60,22 +62,49 @@ static inline uint64_t lag_cell(uint64_t magnitude)
     return ((uint64_t)shift << LAG_CELL_BITS) + (magnitude >> shift);
 }
 
-/* A row that is a pair. */
-static inline void lag_add_row(struct lag *l, int64_t ms)
+static inline uint64_t *lag_bucket(struct lag *l, int64_t ms)
 {
     uint64_t m = lag_magnitude(ms);
     unsigned first = l->first_bucket[lag_power(m | 1)];
 
-    l->bucket[first + (m > l->bucket_max_ms[first])]++;
-    l->sum_ms += m;
+    return &l->bucket[first + (m > l->bucket_max_ms[first])];
+}
+
+static inline uint64_t *lag_pair_cell(struct lag *l, int64_t ms)
+{
+    uint64_t sign = (uint64_t)(ms >> 63);
+    return &l->cell[LAG_CELLS + (lag_cell(lag_magnitude(ms)) ^ sign)];
+}
+
+/* A row that is a pair. */
+static inline void lag_add_row(struct lag *l, int64_t ms)
+{
+    ++*lag_bucket(l, ms);
+    l->sum_ms += lag_magnitude(ms);
 }
 
 /* A pair, or what would have been one. */
 static inline void lag_add_pair(struct lag *l, int64_t ms)
 {
-    uint64_t sign = (uint64_t)(ms >> 63);
-    l->cell[LAG_CELLS + (lag_cell(lag_magnitude(ms)) ^ sign)]++;
+    ++*lag_pair_cell(l, ms);
 }
+
+/* A pair, and the only row that it gives: both of the above. Most are near: these are only counted,
+ * and lag_settle() does the rest. */
+static inline void lag_add(struct lag *l, int64_t ms)
+{
+    uint64_t i = (uint64_t)ms + (uint64_t)LAG_NEAR;
+
+    if (i < 2 * (uint64_t)LAG_NEAR) {
+        l->near[i]++;
+        return;
+    }
+    lag_add_row(l, ms);
+    lag_add_pair(l, ms);
+}
+
+/* Takes those that were near into buckets and cells. For who reads; lag_move() does it itself. */
+void lag_settle(struct lag *l);
 
 /* Adds to `to` what is in `from`, none of it larger than `max_ms`, and empties `from`. */
 void lag_move(struct lag *to, struct lag *from, int64_t max_ms);

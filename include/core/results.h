@@ -27,8 +27,12 @@ static inline void results_note_lag(struct lag *lag, const struct plan *plan,
 {
     int64_t lag_ms = r->time[SIDE_RIGHT] - r->time[SIDE_LEFT];
 
+    if (plan->match != MATCH_SLIDING) {
+        lag_add(lag, lag_ms);
+        return;
+    }
     lag_add_row(lag, lag_ms);
-    if (plan->match != MATCH_SLIDING || results_meet_first(plan, r))
+    if (results_meet_first(plan, r))
         lag_add_pair(lag, lag_ms);
 }
 

@@ -66,6 +66,27 @@ static void any_lag_has_its_bucket(void **state)
     mem_free(l);
 }
 
+/* --- both --- */
+
+static void a_pair_that_is_a_row_is_both(void **state)
+{
+    struct lag *both = new_lag(), *one = new_lag();
+
+    (void)state;
+    for (int64_t ms = -2 * LAG_NEAR; ms <= 2 * LAG_NEAR; ms++)
+        for (int64_t n = 0; n < 1 + (ms & 3); n++) {
+            lag_add_row(both, ms);
+            lag_add_pair(both, ms);
+            lag_add(one, ms);
+        }
+    lag_settle(one);
+    assert_memory_equal(one, both, sizeof(*one));
+    lag_settle(one);
+    assert_memory_equal(one, both, sizeof(*one));
+    mem_free(both);
+    mem_free(one);
+}
+
 /* --- bounds --- */
 
 static void nothing_seen_advises_nothing(void **state)
@@ -203,9 +224,8 @@ static void what_is_moved_is_there_and_not_here(void **state)
     for (int round = 0; round < 2; round++) {
         for (size_t i = 0; i < COUNT_OF(lags); i++) {
             lag_add_row(all, lags[i]);
-            lag_add_row(more, lags[i]);
             lag_add_pair(all, lags[i]);
-            lag_add_pair(more, lags[i]);
+            lag_add(more, lags[i]);
         }
         lag_move(to, more, 10000);
         assert_memory_equal(to, all, sizeof(*all));
@@ -224,6 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_is_counted_in_the_first_bucket_that_takes_it),
         cmocka_unit_test(any_lag_has_its_bucket),
+        cmocka_unit_test(a_pair_that_is_a_row_is_both),
         cmocka_unit_test(nothing_seen_advises_nothing),
         cmocka_unit_test(bounds_are_off_by_less_than_one_percent),
         cmocka_unit_test(what_no_bound_could_be_is_held_to_what_can),
