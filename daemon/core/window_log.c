@@ -46,16 +46,13 @@ void window_log_done(struct window_log *l, struct slab_pool *pool)
     l->parts = NULL;
 }
 
-/* A sixteenth to an eighth of what is there: little is wasted, and the chunks are few. */
 static size_t next_chunk_size(const struct window_log *l, const struct log_part *p, size_t stride)
 {
-    size_t wish = p->bytes / 16;
+    size_t wish = log_chunk_wish(p->bytes);
     size_t least = sizeof(struct log_chunk) + stride;
 
-    if (wish < l->chunk_least)
-        wish = l->chunk_least;
-    if (wish > SLAB_CHUNK_MAX)
-        wish = SLAB_CHUNK_MAX;
+    if (least < l->chunk_least)
+        least = l->chunk_least;
     return slab_round(wish > least ? wish : least);
 }
 

@@ -16,8 +16,6 @@ static const struct step {
 
 /* A pane of a window is parted so finely only if it has so much for each partition. */
 #define PART_LEAST_BYTES 1024
-/* A log's next chunk is to its bytes as 1 to so many. */
-#define CHUNKS_OF_A_LOG 16
 /* How often the records of a window may be passed over, on the average, for its panes are
  * parted less finely than it should be walked. */
 #define PASSES_MAX 4
@@ -37,26 +35,19 @@ static const struct step *step_for(uint64_t bytes)
     return s;
 }
 
-static unsigned bits_for(uint64_t bytes)
-{
-    return step_for(bytes)->bits;
-}
-
 /* As this pane, but in so many bits. */
 static struct pane_shape shape_like(const struct pane *p, unsigned bits)
 {
     struct pane_shape shape = {.bits = bits};
 
-    for (int s = 0; s < SIDES; s++) {
-        uint64_t chunk = (p->side[s].bytes >> bits) / CHUNKS_OF_A_LOG;
-        shape.chunk_least[s] = (uint16_t)(chunk < SLAB_CHUNK_MAX ? chunk : SLAB_CHUNK_MAX);
-    }
+    for (int s = 0; s < SIDES; s++)
+        shape.chunk_least[s] = log_chunk_wish(p->side[s].bytes >> bits);
     return shape;
 }
 
 struct pane_shape window_shape_like(const struct pane *p)
 {
-    return shape_like(p, bits_for(side_bytes_max(p)));
+    return shape_like(p, step_for(side_bytes_max(p))->bits);
 }
 
 static uint64_t window_bytes(struct pane *const *panes, size_t count, uint64_t *ret_largest_pane)
@@ -88,7 +79,7 @@ unsigned window_shape_to_walk(struct pane *const *panes, size_t count)
 {
     uint64_t largest, bytes = window_bytes(panes, count, &largest);
 
-    for (unsigned bits = bits_for(bytes);; bits--) {
+    for (unsigned bits = step_for(bytes)->bits;; bits--) {
         uint64_t passes = 0;
         for (size_t i = 0; i < count; i++) {
             unsigned finer = panes[i]->side[SIDE_LEFT].bits;

@@ -148,9 +148,9 @@ INLINE void build_side(struct window_walk *w, enum side side, int64_t *fuel)
     const struct log_part *p = &w->panes[0]->side[side].parts[w->part];
     struct queue q = {.in = 0};
 
-    for (; w->chunk<p->count && * fuel> 0; w->chunk++, w->offset = 0) {
+    for (; *fuel > 0 && w->chunk < p->count; w->chunk++, w->offset = 0) {
         const struct log_stretch s = log_stretch_of(p, w->chunk);
-        while (w->offset<s.used && * fuel> 0)
+        while (*fuel > 0 && w->offset < s.used)
             *fuel -= build_group(w, side, &q, &s);
         if (w->offset < s.used)
             break;

@@ -26,7 +26,7 @@
 #include "core/window_log.h"
 
 /* Partitions serve caches: none for small windows, 1 << PANE_PART_BITS from so many bytes a side
- * on. (Finer ones, of large windows: core/window_walk.) */
+ * on. (Finer ones, of large windows: core/window_shape.) */
 #define PANE_PART_BITS 4
 #define PANE_PART_FROM (UINT64_C(64) << 10)
 

@@ -56,6 +56,14 @@ struct window_log {
     uint64_t first_number; /* of the first record: see window_log_numbers() */
 };
 
+/* How large the next chunk of a partition is to be that has so many bytes. A sixteenth, and once
+ * rounded up an eighth at most: little is wasted, and the chunks are few. */
+static inline uint16_t log_chunk_wish(uint64_t part_bytes)
+{
+    uint64_t wish = part_bytes / 16;
+    return (uint16_t)(wish < SLAB_CHUNK_MAX ? wish : SLAB_CHUNK_MAX);
+}
+
 void window_log_init(struct window_log *l, unsigned bits);
 void window_log_done(struct window_log *l, struct slab_pool *pool);
 
