@@ -9,8 +9,11 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-#define CACHE_LINE  64
-#define BUILD_GROUP 16
+#define CACHE_LINE 64
+/* Records are looked at until so many bytes are, then fuel. */
+#define BUILD_GROUP 512
+/* From panes, so many records are. */
+#define BUILD_LOOKS 16
 /* How many bytes ahead records are fetched, */
 #define BUILD_AHEAD 1024
 /* how many records are chained behind the one that is come to, */
@@ -65,7 +68,7 @@ struct queue {
         struct record *record;
         uint32_t reference;
     } waiting[QUEUE_SIZE];
-    uint32_t in, out;
+    uint32_t in; /* how many have come; all but the last CHAIN_BEHIND are chained */
 };
 
 static inline struct waiting *queue_at(struct queue *q, uint32_t number)
@@ -81,14 +84,12 @@ static FETCH_INLINE void fetch_key(const struct walk_table *t, const struct reco
 }
 
 /* `side` is w->side, here and below, for the compiler to know. */
-INLINE void chain_first(struct window_walk *w, enum side side, struct queue *q)
+INLINE void chain(struct window_walk *w, enum side side, const struct waiting *x)
 {
-    struct waiting first = *queue_at(q, q->out++);
-
     if (w->silent)
-        cross_leave(&w->cross, side, first.reference, first.record, first.record->hash);
+        cross_leave(&w->cross, side, x->reference, x->record, x->record->hash);
     else
-        build_record(w, side, first.record, first.reference);
+        build_record(w, side, x->record, x->reference);
 }
 
 INLINE void queue_put(struct window_walk *w, enum side side, struct queue *q, struct record *r,
@@ -96,17 +97,17 @@ INLINE void queue_put(struct window_walk *w, enum side side, struct queue *q, st
 {
     __builtin_prefetch(&w->table.slots[r->hash & w->table.slot_mask]);
     *queue_at(q, q->in++) = (struct waiting){r, ref};
-    if (q->in - q->out <= CHAIN_BEHIND)
+    if (q->in <= CHAIN_BEHIND)
         return;
     if (side == SIDE_RIGHT)
-        fetch_key(&w->table, queue_at(q, q->out + KEY_AHEAD)->record);
-    chain_first(w, side, q);
+        fetch_key(&w->table, queue_at(q, q->in - CHAIN_BEHIND + KEY_AHEAD)->record);
+    chain(w, side, queue_at(q, q->in - CHAIN_BEHIND - 1));
 }
 
 INLINE void queue_end(struct window_walk *w, enum side side, struct queue *q)
 {
-    while (q->out != q->in)
-        chain_first(w, side, q);
+    for (uint32_t i = q->in <= CHAIN_BEHIND ? 0 : q->in - CHAIN_BEHIND; i < q->in; i++)
+        chain(w, side, queue_at(q, i));
 }
 
 static void build_end(struct window_walk *w);
@@ -129,10 +130,10 @@ static inline int64_t take_debts(struct window_walk *w)
 INLINE int64_t build_group(struct window_walk *w, enum side side, struct queue *q,
                            const struct log_stretch *s)
 {
-    uint32_t offset = w->offset;
-    int64_t n = 0;
+    uint32_t offset = w->offset, before = q->in;
+    uint32_t end = s->used - offset < BUILD_GROUP ? s->used : offset + BUILD_GROUP;
 
-    for (; n < BUILD_GROUP && offset < s->used; n++) {
+    while (offset < end) {
         struct record *r = log_chunk_record(s->chunk, offset);
         uint32_t stride = (uint32_t)record_stride(r);
         log_stretch_fetch(s, offset + BUILD_AHEAD, stride);
@@ -140,7 +141,7 @@ INLINE int64_t build_group(struct window_walk *w, enum side side, struct queue *
         offset += stride;
     }
     w->offset = offset;
-    return n * FETCH_FUEL + take_debts(w);
+    return (int64_t)(q->in - before) * FETCH_FUEL + take_debts(w);
 }
 
 INLINE void build_side(struct window_walk *w, enum side side, int64_t *fuel)
@@ -177,10 +178,10 @@ static int64_t build_runs_group(struct window_walk *w, struct queue *q)
     struct window_runs *runs = &w->runs[w->side];
     struct window_run *run = window_runs_at(runs);
     struct log_stretch s = {.number = UINT32_MAX};
-    int64_t looks = 0, n = 0;
-    uint32_t ref, stride;
+    uint32_t ref, stride, before = q->in;
+    int64_t looks = 0;
 
-    for (; n < BUILD_GROUP && looks < BUILD_GROUP * FETCH_FUEL; looks++) {
+    for (; looks < BUILD_LOOKS; looks++) {
         struct record *r = window_runs_peek(runs, &ref);
         if (r == NULL)
             break;
@@ -192,10 +193,9 @@ static int64_t build_runs_group(struct window_walk *w, struct queue *q)
         if (log_part_of(r->hash, w->bits) != w->part)
             continue;
         queue_put(w, w->side, q, r, ref);
-        n++;
     }
     window_runs_turn(runs);
-    return looks + n * (FETCH_FUEL - 1) + 1 + take_debts(w);
+    return looks + (int64_t)(q->in - before) * (FETCH_FUEL - 1) + 1 + take_debts(w);
 }
 
 static void build_runs(struct window_walk *w, int64_t *fuel)

@@ -124,25 +124,29 @@ static inline bool walk_table_find(const struct walk_table *t, uint32_t hash, st
 static inline uint32_t walk_table_add_lone(struct walk_table *t, enum side side, struct record *r,
                                            uint32_t ref)
 {
+    uint32_t entry = t->count;
     struct walk_entry *e;
 
-    if (t->count == t->capacity)
+    if (entry == t->capacity)
         walk_table_grow_entries(t);
-    e = &t->entries[t->count];
+    e = &t->entries[entry];
     e->tail[side] = r;
     e->tail[side_other(side)] = NULL;
     e->hash = r->hash;
     e->many = false;
     r->hash = ref;
-    return t->count++;
+    t->count = entry + 1;
+    return entry;
 }
 
 /* A key that is not NULL: to be found at `slot` from now on. */
 static inline void walk_table_add(struct walk_table *t, uint32_t slot, enum side side,
                                   struct record *r, uint32_t ref)
 {
-    t->slots[slot] = walk_table_add_lone(t, side, r, ref);
-    if (WALK_SLOTS_A_KEY * t->count > t->slot_mask)
+    uint32_t entry = walk_table_add_lone(t, side, r, ref);
+
+    t->slots[slot] = entry;
+    if (WALK_SLOTS_A_KEY * (entry + 1) > t->slot_mask)
         walk_table_grow_slots(t);
 }
 
