@@ -467,6 +467,7 @@ static void run(struct daemon *d)
         service_ready();
         d->cpu_us = clock_thread_cpu_us();
         loop(d);
+        stop_tell_books(d);
         log_info("stopped");
     } else {
         d->status = 1;

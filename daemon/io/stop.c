@@ -119,6 +119,25 @@ void stop_tick(struct daemon *d)
     }
     if (now_ms - d->step_since_ms >= STOP_DRAINING_MS)
         give_up(d);
+    else if (now_ms - d->step_since_ms >= STOP_TELL_MS && !d->wait_told) {
+        log_warning("nobody takes what is left: waiting %d s for it, a second signal stops at once",
+                    STOP_DRAINING_MS / 1000);
+        d->wait_told = true;
+    }
+}
+
+void stop_tell_books(const struct daemon *d)
+{
+    for (int s = 0; s < SIDES; s++) {
+        const struct books_side *b = &engine_books(d->engine)->side[s];
+        log_info("%s: received %llu = rejected %llu + filtered %llu + late %llu + matched %llu + "
+                 "unmatched %llu + held %llu",
+                 side_word((enum side)s), (unsigned long long)b->received,
+                 (unsigned long long)b->rejected, (unsigned long long)b->filtered,
+                 (unsigned long long)b->late, (unsigned long long)b->matched,
+                 (unsigned long long)b->unmatched,
+                 (unsigned long long)engine_held(d->engine, (enum side)s));
+    }
 }
 
 static bool any_failed(const struct daemon *d)

@@ -61,6 +61,7 @@ struct daemon {
     bool unbalanced; /* the books did not balance: said once */
     unsigned ticks;
     bool flush_told;  /* that a stop had to decide early */
+    bool wait_told;   /* that it waits for a reader */
     bool absent_told; /* that results wait for a subscriber */
     bool hold_told;   /* the log has that inputs are held back */
     bool stuck_told;  /* ... and that this cannot end */

@@ -192,6 +192,7 @@ def test_a_second_signal_counts_what_is_held_and_what_was_not_taken(joind):
     daemon.signal(signal.SIGTERM)
     daemon.wait_exit(expect=1)
     assert given_up(daemon) == ([], [3, 1], [2])
+    assert daemon.log_matches(r"left: received 5 = rejected 2 .* \+ held 3$")
 
 
 def test_a_second_signal_counts_the_results_that_nobody_takes(joind):
@@ -222,6 +223,30 @@ def test_a_second_signal_is_heard_at_once_however_many_results_are_to_come(joind
     daemon.stop_at_once()
     assert daemon.log_matches(r"stopped with more than \d+ results")
     assert 0 < given_up(daemon)[1][0] < 6000
+
+
+def test_a_stop_that_waits_for_a_reader_says_so(joind):
+    daemon = joind(join={"type": "left"})
+    daemon.send("left", b"1,a\n")
+    daemon.signal(signal.SIGTERM)
+    daemon.wait_log("nobody takes what is left: waiting 10 s for it, a second signal stops at once")
+    subscriber = daemon.subscribe()
+    daemon.wait_exit(expect=0)
+    assert subscriber.wait_end() == ["1,a,,"]
+    assert len(daemon.log_matches("nobody takes")) == 1
+
+
+def test_the_last_word_of_the_log_is_what_became_of_all_records(joind):
+    daemon = joind(left={"where": "v <> 'no'"}, join={"type": "left"}, output={"file": "out.csv"})
+    daemon.send("right", b"1,x\n2,y\n3,z\n")
+    daemon.send("left", b"1,a\n4,b\n5,no\nbad\n1,c\n")
+    daemon.wait_books("left", received=5)
+    daemon.stop(expect=0)
+    words = [line.partition(" info ")[2] for line in daemon.log[-3:]]
+    assert words == [
+        "left: received 5 = rejected 1 + filtered 1 + late 0 + matched 2 + unmatched 1 + held 0",
+        "right: received 3 = rejected 0 + filtered 0 + late 0 + matched 1 + unmatched 2 + held 0",
+        "stopped"]
 
 
 def test_a_stop_without_anything_to_do_is_quick(joind):
