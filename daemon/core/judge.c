@@ -189,16 +189,27 @@ static inline uint32_t hash_key(struct bytes key, uint64_t seed)
     return (uint32_t)(hash_bytes_inline(key.p, key.n, seed) >> 32);
 }
 
-size_t judge_hash(const struct judge *j, enum side side, struct batch *b, size_t from, size_t max)
+/* Mostly no row of a batch is rejected: then none has to be looked at. */
+static inline __attribute__((always_inline)) void
+hash_rows(struct batch *b, size_t from, size_t to, size_t key_field, uint64_t seed, bool all_good)
 {
-    const size_t to = b->count - from < max ? b->count : from + max, field_count = b->field_count;
-    const struct bytes *key = b->fields + from * field_count + j->key_field[side];
-    const uint64_t seed = j->plan->hash_seed;
+    const size_t field_count = b->field_count;
+    const struct bytes *key = b->fields + from * field_count + key_field;
 
     for (size_t i = from; i < to; i++, key += field_count) {
-        bool there = b->rows[i].reject == REJECT_NONE && key->p != NULL;
+        bool there = (all_good || b->rows[i].reject == REJECT_NONE) && key->p != NULL;
         b->hashes[i] = there ? hash_key(*key, seed) : 0;
     }
+}
+
+size_t judge_hash(const struct judge *j, enum side side, struct batch *b, size_t from, size_t max)
+{
+    const size_t to = b->count - from < max ? b->count : from + max;
+
+    if (b->rejected == 0)
+        hash_rows(b, from, to, j->key_field[side], j->plan->hash_seed, true);
+    else
+        hash_rows(b, from, to, j->key_field[side], j->plan->hash_seed, false);
     b->hashed = to;
     return to - from;
 }
