@@ -44,6 +44,15 @@ void walk_table_begin(struct walk_table *t)
     t->count = WALK_NULL_KEY + 1;
 }
 
+uint32_t walk_table_slot_behind(const struct walk_table *t, uint32_t slot, uint32_t hash,
+                                struct bytes key)
+{
+    do
+        slot = (slot + 1) & t->slot_mask;
+    while (t->slots[slot] != 0 && !walk_table_is_at(t, slot, hash, key));
+    return slot;
+}
+
 static void slot_put(struct walk_table *t, uint32_t entry)
 {
     uint32_t at = t->entries[entry].hash & t->slot_mask;

@@ -47,16 +47,18 @@ static __attribute__((noinline)) void build_null_key(struct window_walk *w, enum
 
 INLINE void build_record(struct window_walk *w, enum side side, struct record *r, uint32_t ref)
 {
-    struct bytes key = record_key(r);
-    struct walk_entry *entry;
+    struct walk_table *t = &w->table;
     uint32_t slot;
 
-    if (record_has(r, RECORD_NULL_KEY))
+    if (record_has(r, RECORD_NULL_KEY)) {
         build_null_key(w, side, r, ref);
-    else if (walk_table_find(&w->table, r->hash, key, &entry, &slot))
-        walk_entry_chain(entry, side, r, ref);
+        return;
+    }
+    slot = walk_table_slot(t, r->hash, record_key(r));
+    if (t->slots[slot] != 0)
+        walk_entry_chain(&t->entries[t->slots[slot]], side, r, ref);
     else if (side == SIDE_LEFT || w->pads[side])
-        walk_table_add(&w->table, slot, side, r, ref);
+        walk_table_add(t, slot, side, r, ref);
     else /* all left records are there already: this one can meet none */
         cross_leave(&w->cross, side, ref, r, r->hash);
 }

@@ -102,21 +102,26 @@ static inline uint64_t walk_table_bytes(const struct walk_table *t)
     return t->capacity * sizeof(*t->entries) + t->slot_capacity * sizeof(*t->slots);
 }
 
-/* False: there is none; *ret_slot is where it would be found. */
-static inline bool walk_table_find(const struct walk_table *t, uint32_t hash, struct bytes key,
-                                   struct walk_entry **ret, uint32_t *ret_slot)
+/* Is the entry in this slot the key's? Not of a free one. */
+static inline bool walk_table_is_at(const struct walk_table *t, uint32_t slot, uint32_t hash,
+                                    struct bytes key)
 {
-    uint32_t at = hash & t->slot_mask;
+    const struct walk_entry *e = &t->entries[t->slots[slot]];
+    return e->hash == hash && bytes_equal(record_key(walk_entry_record(e)), key);
+}
 
-    for (; t->slots[at] != 0; at = (at + 1) & t->slot_mask) {
-        struct walk_entry *e = &t->entries[t->slots[at]];
-        if (e->hash == hash && bytes_equal(record_key(walk_entry_record(e)), key)) {
-            *ret = e;
-            return true;
-        }
-    }
-    *ret_slot = at;
-    return false;
+/* The same as walk_table_slot(), once `slot` is another key's. */
+uint32_t walk_table_slot_behind(const struct walk_table *t, uint32_t slot, uint32_t hash,
+                                struct bytes key);
+
+/* The slot of a key's entry; or, if there is none, the free one where it will be found. */
+static inline uint32_t walk_table_slot(const struct walk_table *t, uint32_t hash, struct bytes key)
+{
+    uint32_t slot = hash & t->slot_mask;
+
+    if (t->slots[slot] == 0 || walk_table_is_at(t, slot, hash, key))
+        return slot;
+    return walk_table_slot_behind(t, slot, hash, key);
 }
 
 /* A key and its first record, which lies at `ref`. No search finds it, so for NULL keys this is

@@ -48,14 +48,13 @@ static uint32_t chain(struct table_fixture *f, enum side side, const char *key, 
 {
     uint32_t ref = put(f, side, key, hash), slot;
     struct record *r = reference_record(f->chunks[side], ref);
-    struct walk_entry *entry;
 
-    if (!walk_table_find(&f->table, hash, record_key(r), &entry, &slot)) {
+    slot = walk_table_slot(&f->table, hash, record_key(r));
+    if (f->table.slots[slot] == 0)
         walk_table_add(&f->table, slot, side, r, ref);
-        return f->table.count - 1;
-    }
-    walk_entry_chain(entry, side, r, ref);
-    return (uint32_t)(entry - f->table.entries);
+    else
+        walk_entry_chain(&f->table.entries[f->table.slots[slot]], side, r, ref);
+    return f->table.slots[walk_table_slot(&f->table, hash, record_key(r))];
 }
 
 static void records_of_a_key_are_chained_in_order(void **state)
