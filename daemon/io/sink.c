@@ -221,7 +221,6 @@ static void forget_whole_rows(struct sink *s)
     s->sent -= whole;
     s->last = s->last > whole ? s->last - whole : 0;
     s->header_left = s->header_left > whole ? s->header_left - whole : 0;
-    buf_trim(&s->pending, KEEP_BYTES);
     count(s, way);
 }
 
@@ -278,6 +277,7 @@ static void put_rest(struct sink *s, struct bytes lines, size_t sent, size_t hea
     s->sent = sent - start;
     s->header_left = header_bytes > start ? header_bytes - start : 0;
     buf_append(&s->pending, lines.p + start, lines.n - start);
+    s->pended = true;
     if (s->dead == NULL)
         wait_for_room(s);
 }
@@ -296,6 +296,7 @@ void sink_put(struct sink *s, struct bytes lines, size_t header_bytes)
     if (buf_length(&s->pending) == 0)
         s->header_left = header_bytes;
     buf_append_bytes(&s->pending, lines);
+    s->pended = true;
     if (!waits)
         flush(s);
 }
@@ -390,6 +391,9 @@ static void look_for_progress(struct sink *s, int64_t now_ms)
 void sink_tick(struct sink *s, int64_t now_ms, int64_t dead_after_ms)
 {
     sink_take_back(s);
+    if (!s->pended)
+        buf_trim(&s->pending, KEEP_BYTES);
+    s->pended = false;
     if (s->regular || s->dead != NULL)
         return;
     look_for_progress(s, now_ms);

@@ -53,6 +53,7 @@ struct sink {
                          * FIN also lines that are not acknowledged */
     size_t header_left; /* bytes of pending, from its start, that are no results */
     size_t last;        /* ending: no more bytes of pending, from its start, are written */
+    bool pended;        /* since the last tick: memory is kept from one time to the next */
     struct event writable, readable, retry;
     bool quoted;              /* rows are CSV: a LF within quotes ends none */
     bool fin_seen;            /* the peer sends no more, and is not watched for it */

@@ -235,6 +235,26 @@ static void who_has_all_is_never_dead(void **state)
     pair_done(&p);
 }
 
+/* A reader who is behind for a moment again and again costs no memory anew each time. */
+static void memory_is_kept_until_nothing_has_waited_for_a_while(void **state)
+{
+    struct pair p;
+
+    (void)state;
+    pair_init(&p);
+    fill(&p);
+    while (buf_length(&p.sink->pending) > 0) {
+        assert_true(take(&p));
+        turn(&p);
+    }
+    assert_true(p.sink->pending.capacity >= 2 * ROW_BYTES);
+    sink_tick(p.sink, 1000, 0);
+    assert_true(p.sink->pending.capacity >= 2 * ROW_BYTES);
+    sink_tick(p.sink, 2000, 0);
+    assert_int_equal(p.sink->pending.capacity, 0);
+    pair_done(&p);
+}
+
 /* Until it has settled; some rows are put meanwhile. */
 static void settle(struct pair *p)
 {
@@ -494,6 +514,7 @@ int main(void)
         cmocka_unit_test(that_a_reader_reads_shows_before_there_is_room),
         cmocka_unit_test(who_takes_nothing_of_what_waits_is_dead_after_a_time),
         cmocka_unit_test(who_has_all_is_never_dead),
+        cmocka_unit_test(memory_is_kept_until_nothing_has_waited_for_a_while),
         cmocka_unit_test(nothing_is_written_before_a_new_one_has_settled),
         cmocka_unit_test(who_closes_while_it_settles_leaves_all_rows_to_the_next),
         cmocka_unit_test(a_fin_while_it_settles_ends_nothing),
