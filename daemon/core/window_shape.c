@@ -17,8 +17,8 @@ static const struct step {
 /* A pane of a window is parted so finely only if it has so much for each partition. */
 #define PART_LEAST_BYTES 1024
 /* How often the records of a window may be passed over, on the average, for its panes are
- * parted less finely than it should be walked. */
-#define PASSES_MAX 4
+ * parted less finely than it should be walked. Each time costs about what finer parts gain. */
+#define PASSES_MAX 2
 
 static uint64_t side_bytes_max(const struct pane *p)
 {
