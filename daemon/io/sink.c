@@ -16,8 +16,9 @@
 #include "io/clock.h"
 #include "io/socket.h"
 
-/* What stays allocated of a buffer that is empty. */
-#define KEEP_BYTES (256 << 10)
+/* What stays allocated of a buffer that is empty: room for what comes at once, which is a row more
+ * than OUTPUT_AHEAD. */
+#define KEEP_BYTES (512 << 10)
 
 static const struct timeval retry_after = {.tv_sec = 1};
 static const struct timeval acknowledged_soon = {.tv_usec = 20000};
