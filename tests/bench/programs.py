@@ -127,6 +127,11 @@ class Tool:
         self.process.stdin.write("\n")
         self.process.stdin.flush()
 
+    def stand_still(self, seconds):
+        self.process.send_signal(signal.SIGSTOP)
+        time.sleep(seconds)
+        self.process.send_signal(signal.SIGCONT)
+
     def wait_for_line(self, seconds=END_SECONDS):
         """Until it says something, but no longer than that."""
         readable, _, _ = select.select([self.process.stdout], [], [], max(seconds, 0))

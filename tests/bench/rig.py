@@ -257,6 +257,9 @@ class Rig:
         senders = self.start_senders(
             daemon, data, "-w", "-b", data.block_lines * data.line_bytes, "-e", every, "-s", start
         )
+        # The reader is behind once: what is kept for it has its memory before that counts.
+        sleep_until(start + every // 2)
+        sink.stand_still(every / 8000)
         sleep_until(start + warm * every - every // 4)
         before = daemon.usage()
         tracer = Tracer(daemon, self.directory / "calls") if trace else None
