@@ -9,7 +9,6 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-#define CACHE_LINE 64
 /* Records are looked at until so many bytes are, then fuel. */
 #define BUILD_GROUP 512
 /* From panes, so many records are. */
@@ -292,12 +291,8 @@ static void partition_end(struct window_walk *w)
 /* Left records lie in the order of their keys, mostly: the processor sees that by itself. */
 static FETCH_INLINE void fetch_right(const struct walk_entry *e)
 {
-    const char *r = (const char *)e->tail[SIDE_RIGHT];
-
-    if (r != NULL) {
-        __builtin_prefetch(r);
-        __builtin_prefetch(r + CACHE_LINE);
-    }
+    if (e->tail[SIDE_RIGHT] != NULL)
+        fetch_bytes(e->tail[SIDE_RIGHT], 2 * FETCH_LINE);
 }
 
 /* One of a plain pair; `once`: as in the walk, for the compiler to know. The caller counts it

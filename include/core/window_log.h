@@ -28,7 +28,6 @@
 #define WINDOW_LOG_BITS_MAX 8
 /* A partition has at most so many chunks: a reference to a record has to fit 32 bits. */
 #define LOG_CHUNKS_MAX (1u << 20)
-#define LOG_CACHE_LINE 64
 
 struct log_chunk {
     uint64_t first_number; /* what the records' numbers are counted from */
@@ -126,23 +125,14 @@ static inline struct log_stretch log_stretch_of(const struct log_part *p, uint32
 /* Fetches `n` bytes at `offset`. Behind the last chunk they are any other: no harm. */
 static FETCH_INLINE void log_stretch_fetch(const struct log_stretch *s, uint32_t offset, uint32_t n)
 {
-    const char *p = (offset < s->used ? s->here : s->behind) + offset;
-
-    __builtin_prefetch(p);
-    for (uint32_t i = LOG_CACHE_LINE; i < n; i += LOG_CACHE_LINE)
-        __builtin_prefetch(p + i);
+    fetch_bytes((offset < s->used ? s->here : s->behind) + offset, n);
 }
 
 /* The record that was written at the end is there; where the next one will go is by then. */
 static inline void log_part_advance(struct log_part *p, uint32_t stride)
 {
-    const char *next;
-
     p->used += stride;
-    next = (const char *)log_part_end(p) + LOG_CACHE_LINE;
-    __builtin_prefetch(next, 1);
-    for (uint32_t i = LOG_CACHE_LINE; i < stride; i += LOG_CACHE_LINE)
-        __builtin_prefetch(next + i, 1);
+    fetch_bytes((const char *)log_part_end(p) + FETCH_LINE, stride);
 }
 
 /* What most appends are: a plain record's copy into the chunk at hand, nothing else. What holds
