@@ -538,6 +538,10 @@ void output_tick(struct output *o, struct mono_time now)
     if (o->unread)
         try_unread(o);
     tell_trouble(o);
+    SINKS_EACH(o, s)
+    {
+        sink_trim(s);
+    }
     if (!has_peers(o))
         return;
     SINKS_EACH(o, s)

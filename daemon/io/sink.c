@@ -389,12 +389,16 @@ static void look_for_progress(struct sink *s, int64_t now_ms)
     s->queued = waits;
 }
 
-void sink_tick(struct sink *s, int64_t now_ms, int64_t dead_after_ms)
+void sink_trim(struct sink *s)
 {
-    sink_take_back(s);
     if (!s->pended)
         buf_trim(&s->pending, KEEP_BYTES);
     s->pended = false;
+}
+
+void sink_tick(struct sink *s, int64_t now_ms, int64_t dead_after_ms)
+{
+    sink_take_back(s);
     if (s->regular || s->dead != NULL)
         return;
     look_for_progress(s, now_ms);

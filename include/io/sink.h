@@ -53,7 +53,7 @@ struct sink {
                          * FIN also lines that are not acknowledged */
     size_t header_left; /* bytes of pending, from its start, that are no results */
     size_t last;        /* ending: no more bytes of pending, from its start, are written */
-    bool pended;        /* since the last tick: memory is kept from one time to the next */
+    bool pended;        /* something was pending since the last sink_trim() */
     struct event writable, readable, retry;
     bool quoted;              /* rows are CSV: a LF within quotes ends none */
     bool fin_seen;            /* the peer sends no more, and is not watched for it */
@@ -137,5 +137,9 @@ void sink_precede(struct sink *s, struct bytes rows);
  * TCP_USER_TIMEOUT would do the first for TCP, but it takes keepalive's place too: an idle peer
  * that vanished would be found only after dead_after. tcp(7). */
 void sink_tick(struct sink *s, int64_t now_ms, int64_t dead_after_ms);
+
+/* Once a second, of any kind: gives back most memory of what is pending, once nothing is and
+ * nothing has been since the time before. */
+void sink_trim(struct sink *s);
 
 #endif
