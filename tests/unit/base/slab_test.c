@@ -204,13 +204,12 @@ static void pages_that_were_in_use_come_before_new_ones(void **state)
 {
     enum { FEW = 5, USED = 2 * PAGES + FEW };
     struct slab_pool *p = slab_pool_new();
-    char *pieces[USED], *newest = NULL;
+    char *pieces[USED], *newest;
 
     (void)state;
-    for (size_t i = 0; i < USED; i++) {
+    for (size_t i = 0; i < USED; i++)
         pieces[i] = slab_take(p, 16384);
-        newest = pieces[i];
-    }
+    newest = pieces[USED - 1];
     for (size_t i = 0; i < USED - 1; i++)
         slab_give(p, pieces[i], 16384);
     for (size_t i = 0; i < USED - 1; i++) {
