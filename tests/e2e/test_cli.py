@@ -12,7 +12,8 @@ import tempfile
 
 import pytest
 
-from joind import BINARY, PATIENCE, clean_env, config, run
+from joind import BINARY, PATIENCE, clean_env, config, run, wait_until
+from tools import catches
 
 FINE, FAILED, USAGE, MISCONFIGURED = 0, 1, 64, 78
 
@@ -395,6 +396,6 @@ def test_verbose_and_quiet_change_how_much_is_logged(tmp_path, ini, joind):
     verbose.stop(expect=0)
     assert len(verbose.log) >= len(usual.log)
     quiet = joind(args=["--quiet"], wait=False)
-    quiet.signal(signal.SIGTERM)
-    quiet.wait_exit()
+    wait_until(lambda: catches(quiet.process.pid, signal.SIGTERM), 10, "a start")
+    quiet.stop(expect=0)
     assert len(quiet.log) <= len(usual.log)

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 from joind import BINARY, config, wait_until
+from tools import catches
 
 
 def pause_while(daemon, work):
@@ -103,6 +104,7 @@ def test_closed_standard_descriptors_are_filled(tmp_path):
                 if int(n) < 3]
     try:
         wait_until(lambda: links() == ["/dev/null"] * 3, 10, "descriptors 0 to 2 at /dev/null")
+        wait_until(lambda: catches(shell.pid, signal.SIGTERM), 10, "a start")
     finally:
         shell.terminate()
         assert shell.wait(20) == 0

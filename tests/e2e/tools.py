@@ -3,11 +3,18 @@
 import fcntl
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import termios
 
 from joind import SANITIZED, readable, run, wait_until
+
+
+def catches(pid, number):
+    """Does the process have a handler for this signal by now? Before, TERM just ends it. proc(5)."""
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"^SigCgt:\s*(\w+)", status, re.M)[1], 16) >> (number - 1) & 1
 
 
 class Terminal:
