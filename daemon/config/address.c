@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "core/expr_lexer.h"
+#include "lang/expr_lexer.h"
 
 #define PORT_MAX       65535
 #define HOST_MAX_BYTES 255

@@ -5,7 +5,7 @@
 #include "config/paths.h"
 #include "config/reading.h"
 #include "config/scalar.h"
-#include "core/expr_lexer.h"
+#include "lang/expr_lexer.h"
 
 #define PATH_MAX_BYTES        4095 /* Linux has no longer ones */
 #define SOCKET_PATH_MAX_BYTES 107  /* of sun_path, with a NUL behind it */

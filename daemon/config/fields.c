@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/nearest.h"
 #include "config/scalar.h"
-#include "core/expr_lexer.h"
+#include "lang/expr_lexer.h"
 
 #define FIELDS_MAX 4096 /* a batch has room for 256 rows of them */
 

@@ -3,7 +3,7 @@
 #include "config/reading.h"
 #include "config/scalar.h"
 #include "config/select.h"
-#include "core/expr_lexer.h"
+#include "lang/expr_lexer.h"
 
 /* What is known of the sides so far. */
 struct sides {

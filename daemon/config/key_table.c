@@ -2,7 +2,7 @@
 
 #include "config/config.h"
 #include "config/key_words.h"
-#include "core/plan.h"
+#include "model/plan.h"
 
 #define IN(section) (1u << SECTION_##section)
 #define SIDES_IN    (IN(LEFT) | IN(RIGHT))

@@ -3,7 +3,7 @@
 #include "codec/decoder.h"
 #include "codec/encoder.h"
 #include "config/config.h"
-#include "core/plan.h"
+#include "model/plan.h"
 
 const struct key_word input_format_words[] = {
     {"csv", INPUT_CSV, false},

@@ -2,7 +2,7 @@
 
 #include "base/nearest.h"
 #include "codec/decoder.h"
-#include "core/plan.h"
+#include "model/plan.h"
 
 /* --- names --- */
 

@@ -8,7 +8,7 @@
 #include "config/select.h"
 #include "config/words.h"
 #include "config/wrap.h"
-#include "core/expr_lexer.h"
+#include "lang/expr_lexer.h"
 
 /* --- what was chosen --- */
 

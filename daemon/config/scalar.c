@@ -7,7 +7,7 @@
 #include "base/number.h"
 #include "base/time.h"
 #include "config/address.h"
-#include "core/expr_lexer.h"
+#include "lang/expr_lexer.h"
 
 /* Slots are written by the type of their key. */
 static_assert(sizeof(enum join_type) == sizeof(unsigned), "words are kept as unsigned");

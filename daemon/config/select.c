@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "config/fields.h"
-#include "core/expr_lexer.h"
+#include "lang/expr_lexer.h"
 
 bool select_has_right(const struct plan *p)
 {

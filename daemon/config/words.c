@@ -2,7 +2,7 @@
 
 #include "base/time.h"
 #include "config/words_inner.h"
-#include "core/expr_lexer.h"
+#include "lang/expr_lexer.h"
 
 static const char *name_of(const struct config *c, enum side side)
 {

@@ -2,7 +2,7 @@
 
 #include "base/time.h"
 #include "config/wrap.h"
-#include "core/expr_lexer.h"
+#include "lang/expr_lexer.h"
 
 /* --- what words are made of --- */
 

@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "core/schema.h"
+#include "lang/schema.h"
 
 struct column_field {
     size_t column, field;

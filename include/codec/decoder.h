@@ -17,8 +17,8 @@
 
 #include "base/bytes.h"
 #include "codec/json_paths.h"
-#include "core/batch.h"
-#include "core/schema.h"
+#include "lang/schema.h"
+#include "model/batch.h"
 
 enum input_kind {
     INPUT_CSV,

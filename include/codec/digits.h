@@ -15,7 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/stamp.h"
-#include "core/value.h"
+#include "lang/value.h"
 
 /* So many digits are in the type's range, whichever they are; 0: not such a type. */
 static inline size_t digits_in_range(enum value_type t)

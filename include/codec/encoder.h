@@ -16,9 +16,9 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "core/engine.h"
-#include "core/expr.h"
-#include "core/plan.h"
+#include "lang/expr.h"
+#include "model/plan.h"
+#include "model/result.h"
 
 enum output_kind { OUTPUT_CSV, OUTPUT_JSON };
 

@@ -15,7 +15,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "core/batch.h"
+#include "model/batch.h"
 
 #define SCRATCH_MIN ((size_t)16 << 10)
 

@@ -1,7 +1,7 @@
 /*
  * codec/json_rows: one line of JSON -> a row of a batch: read, checked, canonical.
  *
- * A row of JSON is never verbatim: it is stored packed (core/record.h).
+ * A row of JSON is never verbatim: it is stored packed (model/record.h).
  */
 #ifndef CODEC_JSON_ROWS_H
 #define CODEC_JSON_ROWS_H
@@ -12,7 +12,7 @@
 #include "base/bytes.h"
 #include "codec/json.h"
 #include "codec/rows.h"
-#include "core/batch.h"
+#include "model/batch.h"
 
 /* Takes one record, good or bad, that ends at `consumed`. Types and sentence are those of
  * `r`. False: as rows_take_record(). */

@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "core/schema.h"
+#include "lang/schema.h"
 
 #define REASON_SHOWN_MAX 60 /* bytes that are shown of a value */
 

@@ -17,8 +17,8 @@
 #include "codec/decoder.h"
 #include "codec/quoted.h"
 #include "codec/scan.h"
-#include "core/batch.h"
-#include "core/value.h"
+#include "lang/value.h"
+#include "model/batch.h"
 
 /* A field that is no string, so that its text has to be checked. */
 struct typed_field {

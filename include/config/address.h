@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "config/config.h"
-#include "core/expr.h"
+#include "lang/expr.h"
 
 /* `HOST:PORT` or `[V6]:PORT`, port 0 to 65535. On success host (without brackets)
  * and port (without leading zeros) are the caller's. */

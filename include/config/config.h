@@ -3,7 +3,7 @@
  *
  *     text -> settings (config/settings: sections, keys, values, places)
  *          -> config   (this: typed values, by the key table of config/keys)
- *          -> plan     (core/plan: what it means to the engine)
+ *          -> plan     (model/plan: what it means to the engine)
  *
  * All faults are found in one go, each with its place: `FILE:LINE:COL: [section]
  * key: what and what to do`, or `--set section.key: ...`. Nothing is opened here.
@@ -20,7 +20,7 @@
 #include "base/diag.h"
 #include "codec/decoder.h"
 #include "codec/encoder.h"
-#include "core/plan.h"
+#include "model/plan.h"
 
 enum endpoint_kind {
     ENDPOINT_NONE, /* the section is not there */

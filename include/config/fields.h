@@ -9,8 +9,8 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "config/reading.h"
-#include "core/expr.h"
-#include "core/schema.h"
+#include "lang/expr.h"
+#include "lang/schema.h"
 
 /* Bytes of a side's, a field's or a column's name: so that --check, which breaks
  * lines between names, never prints one that is too long to be read again. */

@@ -13,7 +13,7 @@
 #include "config/keys.h"
 #include "config/report.h"
 #include "config/settings.h"
-#include "core/expr.h"
+#include "lang/expr.h"
 
 struct reading {
     const struct config_source *source;

@@ -12,7 +12,7 @@
 #include "base/bytes.h"
 #include "config/config.h"
 #include "config/keys.h"
-#include "core/expr.h"
+#include "lang/expr.h"
 
 /* The parts of struct config that sections are about. */
 static inline enum side section_side(enum section s)

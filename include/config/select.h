@@ -13,8 +13,8 @@
 #include <stddef.h>
 
 #include "base/buf.h"
-#include "core/expr.h"
-#include "core/plan.h"
+#include "lang/expr.h"
+#include "model/plan.h"
 
 /* Do results know the right side? Those of semi and anti joins do not. */
 bool select_has_right(const struct plan *p);

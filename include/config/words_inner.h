@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "config/config.h"
-#include "core/expr.h"
+#include "lang/expr.h"
 
 /* False, and nothing is appended: it is too long. */
 bool words_expression(const struct expr *e, struct buf *to);

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/instant.h"
+#include "model/instant.h"
 
 struct clock {
     int64_t wall_ms;   /* processing time ... */

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "config/config.h"
-#include "core/engine.h"
+#include "engine/engine.h"
 #include "io/clock.h"
 #include "io/http.h"
 #include "io/input.h"

@@ -11,10 +11,10 @@
 
 #include "base/list.h"
 #include "config/config.h"
-#include "core/side.h"
 #include "io/connector.h"
 #include "io/listener.h"
 #include "io/source.h"
+#include "lang/side.h"
 
 struct pump;
 

@@ -20,9 +20,9 @@
 #include "base/buf.h"
 #include "codec/decoder.h"
 #include "config/config.h"
-#include "core/batch.h"
-#include "core/engine.h"
+#include "engine/engine.h"
 #include "io/clock.h"
+#include "model/batch.h"
 
 /* What a file was like: another look tells if it has changed. */
 struct lookup_stamp {

@@ -36,11 +36,11 @@
 #include "base/list.h"
 #include "codec/encoder.h"
 #include "config/config.h"
-#include "core/engine.h"
-#include "core/instant.h"
+#include "engine/engine.h"
 #include "io/connector.h"
 #include "io/listener.h"
 #include "io/sink.h"
+#include "model/instant.h"
 
 #define OUTPUT_AHEAD (256 << 10)
 

@@ -28,13 +28,13 @@
 
 #include "base/list.h"
 #include "config/config.h"
-#include "core/batch.h"
-#include "core/engine.h"
+#include "engine/engine.h"
 #include "io/clock.h"
 #include "io/input.h"
 #include "io/output.h"
 #include "io/replay.h"
 #include "io/second.h"
+#include "model/batch.h"
 
 #define PUMP_RESULTS 64
 /* A unit of fuel is about 10 ns. */

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/side.h"
 #include "io/source.h"
+#include "lang/side.h"
 
 struct pump;
 

@@ -1,7 +1,7 @@
 /*
  * io/second: the second thread, which fires windows, formats their results and writes them.
  *
- * The first one hands firings over (core/firing) and gets deliveries: rows as they will be
+ * The first one hands firings over (join/firing) and gets deliveries: rows as they will be
  * written, with the news that belong to them. A few deliveries lie in a ring; when it is
  * full, because readers do not read, the thread waits, and what is left of its window stays
  * where it is, in the records. Between the threads there is one lock, round the queue and
@@ -31,9 +31,9 @@
 
 #include "base/buf.h"
 #include "codec/encoder.h"
-#include "core/engine.h"
-#include "core/firing.h"
-#include "core/plan.h"
+#include "engine/engine.h"
+#include "join/firing.h"
+#include "model/plan.h"
 
 /* What comes at once: about a millisecond's work, and about so many bytes of rows (fewer,
  * where an output has little room). Windows that have less are not worth the way. */

@@ -17,7 +17,7 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "codec/decoder.h"
-#include "core/watermark.h"
+#include "model/watermark.h"
 
 struct input;
 

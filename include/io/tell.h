@@ -9,11 +9,11 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "codec/encoder.h"
-#include "core/batch.h"
-#include "core/engine.h"
-#include "core/instant.h"
-#include "core/plan.h"
+#include "engine/engine.h"
 #include "io/source.h"
+#include "model/batch.h"
+#include "model/instant.h"
+#include "model/plan.h"
 
 struct pump;
 

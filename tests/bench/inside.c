@@ -33,7 +33,7 @@
 
 #include "base/buf.h"
 #include "config/config.h"
-#include "core/engine.h"
+#include "engine/engine.h"
 
 #define PULLED      64
 #define FUEL        50000

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "core/expr.h"
 #include "fuzz.h"
+#include "lang/expr.h"
 
 #define FIELDS VALUE_TYPES /* one of each type on each side */
 

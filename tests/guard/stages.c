@@ -31,7 +31,7 @@
 #include "base/mem.h"
 #include "codec/rows.h"
 #include "config/config.h"
-#include "core/engine.h"
+#include "engine/engine.h"
 
 #define BATCHES  100 /* a side */
 #define LINES    (BATCHES * BATCH_ROWS)

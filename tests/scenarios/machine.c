@@ -155,7 +155,7 @@ static size_t push(struct machine *m, enum side side, struct machine_connection 
 }
 
 /* What it refuses once it refuses again. Only where state is full it may have found, by looking
- * further, a free place in what it has (core/arena): then it takes no byte more. */
+ * further, a free place in what it has (store/arena): then it takes no byte more. */
 static size_t push_refused(struct machine *m, enum side side, struct machine_connection *c,
                            size_t from)
 {

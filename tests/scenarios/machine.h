@@ -25,8 +25,8 @@
 #include "base/bytes.h"
 #include "base/diag.h"
 #include "config/config.h"
-#include "core/engine.h"
-#include "core/firing.h"
+#include "engine/engine.h"
+#include "join/firing.h"
 
 #define MACHINE_CONNECTIONS 4 /* a side */
 
@@ -99,7 +99,7 @@ struct machine_entry {
     int64_t now_ms, mono_ms; /* the clocks */
 };
 
-/* Windows that are fired outside the engine (core/firing): machine_fires_aside(). */
+/* Windows that are fired outside the engine (join/firing): machine_fires_aside(). */
 #define MACHINE_FIRINGS 3
 struct machine_aside {
     unsigned settles_every; /* pulls; 0: the engine fires all itself */

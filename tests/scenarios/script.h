@@ -75,9 +75,9 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "core/books.h"
-#include "core/side.h"
 #include "expect.h"
+#include "lang/side.h"
+#include "model/books.h"
 
 enum step_kind {
     STEP_LINES,

@@ -21,7 +21,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "config/config.h"
-#include "core/engine.h"
+#include "engine/engine.h"
 
 #define LINES_A_READ 200
 #define SLACK_BYTES  (10 << 20) /* such as what is remembered of lost records: bounded */

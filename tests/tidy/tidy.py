@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Rules of the house that a program can look at. Each check is a test of its own:
 
-    tidy.py layers  SOURCE              who includes whom
+    tidy.py layers  SOURCE              who includes whom (packaging/layers)
+    tidy.py circles SOURCE LIBRARY ...  no two modules need each other
+    tidy.py folders SOURCE              no folder holds more than a quarter of the code
     tidy.py symbols LIBRARY ...         the pure layers ask nothing of the world
     tidy.py headers SOURCE BUILD CC ... every header compiles alone
     tidy.py sizes   SOURCE              no long files, no long functions
@@ -20,8 +22,19 @@ import subprocess
 import sys
 import tempfile
 
-LAYERS = ["base", "core", "codec", "config", "io", "main"]
-PURE = ["base", "core", "codec", "config"]
+
+
+def read_layers():
+    """layer -> those that it sees, itself among them; from the lowest to the highest."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../packaging/layers")
+    with open(path, encoding="utf-8") as f:
+        words = [line.split() for line in f if line.strip() and not line.startswith("#")]
+    return {layer: [layer] + seen for layer, *seen in words}
+
+
+VIEWS = read_layers()
+PURE = [layer for layer in VIEWS["pure"] if layer != "pure"]
+LAYERS = [layer for layer in VIEWS if layer != "pure"]
 
 FILE_LINES_MAX = 600
 FUNCTION_LINES_MAX = 75
@@ -97,7 +110,9 @@ SYMBOLS_ALLOWED = {
 # x_more_test.c, and, where a module is parted into x_a.c and x_b.c, by x_test.c.)
 CASES = ("tests/unit/config/cases_test.c", "whole files in, --check or all faults out")
 TESTED_ELSEWHERE = {
-    "daemon/core/books.c": ("tests/unit/core/engine_test.c", "words; counted by the engine"),
+    "daemon/model/books.c": ("tests/unit/engine/engine_test.c", "words; counted by the engine"),
+    "daemon/join/firing.c": ("tests/unit/engine/firing_test.c", "detached by the engine"),
+    "daemon/join/table_join.c": ("tests/unit/engine/table_join_test.c", "swapped by the engine"),
     "daemon/codec/columns.c": ("tests/unit/codec/decoder_test.c", "headers are read by decoders"),
     "daemon/codec/rows.c": ("tests/unit/codec/decoder_test.c", "a decoder's second half"),
     "daemon/codec/fate.c": ("tests/unit/codec/encoder_test.c", "a row as the encoder writes rows"),
@@ -177,8 +192,8 @@ def check_include(path, layer, line, bracket, name):
     other = name.split("/")[0]
     if "/" not in name or other not in LAYERS:
         yield where + f'"{name}" is not written as "layer/file.h"'
-    elif LAYERS.index(other) > LAYERS.index(layer):
-        yield where + f'"{name}" points upwards: {layer} is below {other}'
+    elif other not in VIEWS[layer]:
+        yield where + f'"{name}" points upwards: {layer} does not see {other}'
 
 
 def check_layers(source):
@@ -199,6 +214,73 @@ def check_layers(source):
             match = include.match(line)
             if match and (match[1] == '"' and match[2] not in ("reference.h", "reference_parts.h")):
                 yield f"{path}:{number}: the reference sees nothing of joind"
+
+
+# --- circles ---
+
+def module_of(path):
+    """A module is its header and its source: include/io/x.h and daemon/io/x.c are io/x."""
+    return "/".join(path.split("/")[1:]).rsplit(".", 1)[0]
+
+
+def needs_by_include(source):
+    for path in c_files(source, ("daemon", "include")):
+        for line in lines_of(source, path):
+            match = re.match(r'\s*#\s*include\s*"([^"]+)\.h"', line)
+            if match and match[1] != module_of(path):
+                yield module_of(path), match[1]
+
+
+def needs_by_call(libraries):
+    """What an object leaves undefined is somebody else's."""
+    defined, used = {}, []
+    for library in libraries:
+        listing = subprocess.run(["nm", library], capture_output=True, text=True, check=True)
+        current = ""
+        for line in listing.stdout.splitlines():
+            words = line.split()
+            if line.endswith(":"):
+                current = re.sub(r"^daemon_([a-z]+)_(.*)\.c$", r"\1/\2", object_name(line))
+            elif len(words) >= 2 and words[-2] == "U":
+                used.append((current, words[-1]))
+            elif len(words) == 3 and words[1].isupper():
+                defined[words[2]] = current
+    for module, symbol in used:
+        if symbol in defined:
+            yield module, defined[symbol]
+
+
+def check_circles(source, libraries):
+    needs = {}
+    for module, other in list(needs_by_include(source)) + list(needs_by_call(libraries)):
+        needs.setdefault(module, set()).add(other)
+
+    def reached(start):
+        seen, waiting = set(), [start]
+        while waiting:
+            for other in needs.get(waiting.pop(), ()):
+                if other not in seen:
+                    seen.add(other)
+                    waiting.append(other)
+        return seen
+
+    for module in sorted(needs):
+        if module in (far := reached(module)):
+            circle = sorted(m for m in far if module in reached(m))
+            if module == circle[0]:
+                yield "need each other: " + ", ".join(circle)
+
+
+# --- folders ---
+
+def check_folders(source):
+    lines = {}
+    for path in c_files(source, ("daemon", "include")):
+        layer = layer_of(path)
+        lines[layer] = lines.get(layer, 0) + len(lines_of(source, path)) - 1
+    for layer, count in lines.items():
+        if 4 * count > sum(lines.values()):
+            yield f"{layer}: {count} of {sum(lines.values())} lines, and a quarter is the most"
 
 
 # --- symbols ---
@@ -386,6 +468,8 @@ def check_tests(source):
 
 CHECKS = {
     "layers": lambda a: check_layers(a[0]),
+    "circles": lambda a: check_circles(a[0], a[1:]),
+    "folders": lambda a: check_folders(a[0]),
     "symbols": check_symbols,
     "headers": lambda a: check_headers(a[0], a[1], a[2:]),
     "sizes": lambda a: check_sizes(a[0]),

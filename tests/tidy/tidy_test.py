@@ -82,7 +82,7 @@ class Symbols(unittest.TestCase):
     def test_an_exception_is_for_one_object_only(self):
         code = "#include <stdio.h>\nvoid *f(void) { return stderr; }\n"
         self.assertEqual(symbols(code, "daemon_base_mem.c"), [])
-        self.assertEqual(len(symbols(code, "daemon_core_mem.c")), 1)
+        self.assertEqual(len(symbols(code, "daemon_model_mem.c")), 1)
 
 
 class Layers(unittest.TestCase):
@@ -91,21 +91,21 @@ class Layers(unittest.TestCase):
             return list(tidy.check_layers(source))
 
     def test_downwards_is_fine(self):
-        self.assertEqual(self.complaints("daemon/core/x.c", '#include "base/buf.h"'), [])
+        self.assertEqual(self.complaints("daemon/model/x.c", '#include "base/buf.h"'), [])
         self.assertEqual(self.complaints("include/io/x.h", '#include "config/config.h"'), [])
 
     def test_upwards_is_not(self):
         for path in ("daemon/base/x.c", "include/base/x.h"):
-            self.assertIn("points upwards", self.complaints(path, '#include "core/plan.h"')[0])
+            self.assertIn("points upwards", self.complaints(path, '#include "model/plan.h"')[0])
         found = self.complaints("include/codec/x.h", '# include "io/a.h"')
         self.assertIn("points upwards", found[0])
 
     def test_a_name_without_its_layer_is_not(self):
-        self.assertEqual(len(self.complaints("daemon/core/x.c", '#include "plan.h"')), 1)
-        self.assertEqual(len(self.complaints("daemon/core/x.c", '#include "../base/buf.h"')), 1)
+        self.assertEqual(len(self.complaints("daemon/model/x.c", '#include "plan.h"')), 1)
+        self.assertEqual(len(self.complaints("daemon/model/x.c", '#include "../base/buf.h"')), 1)
 
     def test_libraries_are_for_their_layer(self):
-        self.assertEqual(len(self.complaints("daemon/core/x.c", "#include <event2/event.h>")), 1)
+        self.assertEqual(len(self.complaints("daemon/model/x.c", "#include <event2/event.h>")), 1)
         self.assertEqual(len(self.complaints("daemon/config/x.c", "#include <fcntl.h>")), 1)
         self.assertEqual(self.complaints("daemon/io/x.c", "#include <event2/event.h>"), [])
         self.assertEqual(self.complaints("daemon/codec/x.c", "#include <csv.h>"), [])
@@ -113,10 +113,40 @@ class Layers(unittest.TestCase):
     def test_the_reference_sees_nothing(self):
         path = "tests/model/reference.c"
         self.assertEqual(self.complaints(path, '#include "reference.h"'), [])
-        self.assertEqual(len(self.complaints(path, '#include "core/plan.h"')), 1)
+        self.assertEqual(len(self.complaints(path, '#include "model/plan.h"')), 1)
 
     def test_a_folder_that_is_no_layer_is_told(self):
         self.assertEqual(len(self.complaints("daemon/misc/x.c", "")), 1)
+
+
+class Circles(unittest.TestCase):
+    def complaints(self, files, library=None):
+        with tree(files) as source:
+            return list(tidy.check_circles(source, [library] if library else []))
+
+    def test_two_headers_are_a_circle(self):
+        files = {"include/io/a.h": '#include "io/b.h"\n', "include/io/b.h": "",
+                 "daemon/io/a.c": '#include "io/a.h"\n'}
+        self.assertEqual(self.complaints({**files, "daemon/io/b.c": '#include "io/b.h"\n'}), [])
+        found = self.complaints({**files, "daemon/io/b.c": '#include "io/a.h"\n'})
+        self.assertEqual(found, ["need each other: io/a, io/b"])
+
+    def test_calls_are_a_circle_without_an_include(self):
+        with tempfile.TemporaryDirectory() as folder:
+            archive(folder, "daemon_io_a.c", "int g(void); int f(void) { return g(); }\n")
+            library = archive(folder, "daemon_io_b.c", "int f(void); int g(void) { return f(); }\n")
+            subprocess.run(["ar", "rcs", library, os.path.join(folder, "daemon_io_a.c.o")], check=True)
+            found = self.complaints({}, library)
+        self.assertEqual(found, ["need each other: io/a, io/b"])
+
+
+class Folders(unittest.TestCase):
+    def test_more_than_a_quarter_is_told(self):
+        files = {f"daemon/{layer}/x.c": "\n" * 10 for layer in ("base", "lang", "model", "store")}
+        with tree(files) as source:
+            self.assertEqual(list(tidy.check_folders(source)), [])
+        with tree({**files, "daemon/base/y.c": "\n"}) as source:
+            self.assertEqual(len(list(tidy.check_folders(source))), 1)
 
 
 class Headers(unittest.TestCase):
@@ -201,8 +231,8 @@ class Tests(unittest.TestCase):
     def test_a_module_without_a_test_is_told(self):
         self.assertEqual(len(self.run_on({"daemon/base/x.c": ""})), 1)
         self.assertEqual(len(self.run_on({"daemon/base/x.c": "",
-                                          "tests/unit/core/x_test.c": "",
-                                          "tests/unit/core/meson.build": "'x'"})), 1)
+                                          "tests/unit/model/x_test.c": "",
+                                          "tests/unit/model/meson.build": "'x'"})), 1)
 
     def test_names_that_count(self):
         for test in ("x_y_test.c", "x_y_more_test.c", "x_test.c"):

@@ -7,7 +7,7 @@
 #define FIXTURE_H
 
 #include "codec/decoder.h"
-#include "core/schema.h"
+#include "lang/schema.h"
 
 struct fixture {
     struct schema schema;

@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "codec/decoder.h"
 #include "codec/encoder.h"
-#include "core/plan.h"
+#include "model/plan.h"
 
 /* Both records have this time, and lie in the window [0, 10 s). */
 #define PAIR_TIME 1234

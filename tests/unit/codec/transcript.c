@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "core/batch.h"
-#include "core/value.h"
+#include "lang/value.h"
+#include "model/batch.h"
 
 uint64_t transcript_random(uint64_t *state)
 {

@@ -8,7 +8,7 @@
 #include "codec/decoder.h"
 #include "config/keys.h"
 #include "config/scalar.h"
-#include "core/plan.h"
+#include "model/plan.h"
 
 static void a_section_has_each_key_once(void **state)
 {

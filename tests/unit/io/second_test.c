@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../core/engine_fixture.h"
+#include "../engine/engine_fixture.h"
 
 #define SIZE_MS 1000
 #define SELECT  "left.k, left.id, right.id, window_start"

@@ -1,0 +1,78 @@
+#include "base/mem.h"
+#include "lang/expr_inner.h"
+
+struct expr *expr_new(enum expr_kind kind, size_t offset)
+{
+    struct expr *e = mem_alloc_zeroed(1, sizeof(*e));
+
+    e->kind = kind;
+    e->offset = offset;
+    return e;
+}
+
+struct expr **expr_add_part(struct expr *e)
+{
+    e->parts = mem_realloc(e->parts, (e->part_count + 1) * sizeof(struct expr *));
+    e->parts[e->part_count] = NULL;
+    return &e->parts[e->part_count++];
+}
+
+bool expr_grown(struct expr *e)
+{
+    for (size_t i = 0; i < e->part_count; i++)
+        if (e->parts[i]->height >= e->height)
+            e->height = e->parts[i]->height + 1;
+    return e->height <= EXPR_HEIGHT_MAX;
+}
+
+void expr_free(struct expr *e)
+{
+    if (e == NULL)
+        return;
+    for (size_t i = 0; i < e->part_count; i++)
+        expr_free(e->parts[i]);
+    mem_free(e->parts);
+    mem_free(e->text);
+    mem_free(e->qualifier);
+    mem_free(e->name);
+    mem_free(e);
+}
+
+void expr_list_done(struct expr_list *l)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        expr_free(l->items[i].expr);
+        mem_free(l->items[i].name);
+    }
+    mem_free(l->items);
+    *l = (struct expr_list){NULL, 0};
+}
+
+bool expr_uses_times(const struct expr *e)
+{
+    for (size_t i = 0; i < e->part_count; i++)
+        if (expr_uses_times(e->parts[i]))
+            return true;
+    return e->kind == EXPR_TIME;
+}
+
+bool expr_uses_side(const struct expr *e, enum side side)
+{
+    for (size_t i = 0; i < e->part_count; i++)
+        if (expr_uses_side(e->parts[i], side))
+            return true;
+    return (e->kind == EXPR_FIELD || e->kind == EXPR_TIME) && e->side == side;
+}
+
+const char *expr_outcome_text(enum expr_outcome o)
+{
+    static const char *const texts[EXPR_OUTCOMES] = {
+        [EXPR_OK] = "no error",
+        [EXPR_DIVISION_BY_ZERO] = "division by zero",
+        [EXPR_OVERFLOW] = "a bigint overflows",
+        [EXPR_NOT_FINITE] = "a double is not finite",
+        [EXPR_BAD_CAST] = "a cast fails",
+    };
+
+    return texts[o];
+}

@@ -1,0 +1,83 @@
+/*
+ * join/window_runs: the records of one side of a window that is several panes.
+ *
+ * They lie in partitions of the panes' logs (runs), each in order of arrival. Here they
+ * are put together: one directory of chunks, so that references (store/reference.h) reach
+ * all of them, and their order of arrival over all (store/merge).
+ *
+ * A walk takes what belongs to its own partition, one of 1 << bits. A log may be parted
+ * more finely, then several of its partitions are runs, or less, then its run has records
+ * of other partitions as well, which the walk passes over.
+ */
+#ifndef JOIN_WINDOW_RUNS_H
+#define JOIN_WINDOW_RUNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "join/cross.h"
+#include "store/merge.h"
+#include "store/reference.h"
+#include "store/window_log.h"
+
+struct window_run {
+    const struct log_part *part;
+    uint32_t first_chunk;   /* where its chunks begin in the directory */
+    uint32_t chunk, offset; /* its next record, in the partition */
+};
+
+struct window_runs {
+    struct window_run *runs;    /* owned, in the order in which logs were added */
+    struct cross_count *counts; /* owned, beside the runs: where each one's undecided are counted */
+    uint32_t count, capacity;
+    struct log_chunk **chunks; /* the directory; owned, the chunks are the logs' */
+    uint32_t chunk_count, chunk_capacity;
+    struct merge merge;
+};
+
+void window_runs_done(struct window_runs *s); /* it can be begun anew */
+void window_runs_begin(struct window_runs *s);
+
+/* What of `l` belongs to partition `part` of 1 << bits. All must fit LOG_CHUNKS_MAX. */
+void window_runs_add(struct window_runs *s, struct window_log *l, unsigned bits, uint32_t part);
+
+/* This partition of it, whole. */
+void window_runs_add_part(struct window_runs *s, struct window_log *l, uint32_t part);
+
+/* All are added: the first record's turn. */
+void window_runs_start(struct window_runs *s);
+
+static inline bool window_runs_are_over(const struct window_runs *s)
+{
+    return s->merge.count == 0;
+}
+
+/* The record whose turn it is, and where it lies. NULL: it is another run's turn, or all
+ * are over; then, and when no more shall be taken, window_runs_turn(). */
+static inline struct record *window_runs_peek(const struct window_runs *s, uint32_t *ret_ref)
+{
+    struct window_run *run = &s->runs[merge_first(&s->merge)];
+    uint64_t bound = merge_bound(&s->merge);
+
+    for (; run->chunk < run->part->count; run->chunk++, run->offset = 0) {
+        const struct log_chunk *c = run->part->chunks[run->chunk];
+        if (run->offset < log_chunk_used(run->part, run->chunk)) {
+            struct record *r = log_chunk_record(c, run->offset);
+            *ret_ref = reference_make(run->first_chunk + run->chunk, run->offset);
+            return c->first_number + r->number <= bound ? r : NULL;
+        }
+    }
+    return NULL;
+}
+
+static inline struct window_run *window_runs_at(const struct window_runs *s)
+{
+    return &s->runs[merge_first(&s->merge)];
+}
+
+void window_runs_turn(struct window_runs *s);
+
+uint64_t window_runs_bytes(const struct window_runs *s);
+
+#endif

@@ -1,0 +1,91 @@
+/*
+ * model/plan: what a configuration means to the engine.
+ *
+ * Made once by config, then read by everyone and changed by nobody. All that it
+ * points at belongs to it.
+ */
+#ifndef MODEL_PLAN_H
+#define MODEL_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lang/expr.h"
+#include "lang/schema.h"
+#include "lang/side.h"
+#include "model/record.h"
+
+enum join_type { JOIN_INNER, JOIN_LEFT, JOIN_RIGHT, JOIN_FULL, JOIN_SEMI, JOIN_ANTI };
+#define JOIN_TYPES 6
+
+const char *join_type_word(enum join_type t); /* "inner", ... */
+
+enum match_kind {
+    MATCH_TUMBLING,
+    MATCH_SLIDING,
+    MATCH_SESSION,
+    MATCH_INTERVAL,
+    MATCH_LATEST,
+    MATCH_LOOKUP,
+    MATCH_BATCH,
+};
+#define MATCH_KINDS 7
+
+enum time_kind { TIME_PROCESSING, TIME_EVENT };
+
+#define PLAN_OFF (-1)
+
+#define PLAN_FOREVER INT64_MAX
+
+/* What a key with several rows means in a lookup table. */
+enum duplicates { DUPLICATES_KEEP, DUPLICATES_LAST, DUPLICATES_ERROR };
+
+struct plan_side {
+    struct schema schema;
+    struct record_form form;
+    struct expr_list key; /* as many items as the other side; none: one key for all */
+    bool *key_as_double;  /* one an item, owned */
+    struct expr *where;   /* owned; NULL: all records */
+
+    /* event time */
+    struct expr *timestamp; /* owned; of a timestamp type */
+    int64_t delay_ms;
+    int64_t idle_ms;      /* PLAN_OFF: never idle */
+    int64_t max_ahead_ms; /* PLAN_OFF: any time is believed */
+};
+
+struct plan {
+    enum join_type type;
+    enum match_kind match;
+    enum time_kind time;
+    int64_t size_ms;            /* tumbling, sliding: of windows; > 0 */
+    int64_t slide_ms;           /* from one window's start to the next; > 0; tumbling: size_ms */
+    int64_t offset_ms;          /* of windows; may be negative */
+    int64_t gap_ms;             /* session; > 0 */
+    int64_t lower_ms, upper_ms; /* interval; lower <= upper */
+    int64_t grace_ms;           /* event time; >= 0 */
+    int64_t wait_ms;            /* latest, processing time; >= 0, PLAN_FOREVER */
+    int64_t ttl_ms;             /* latest, processing time; PLAN_OFF */
+    enum duplicates duplicates; /* lookup */
+    struct expr *on;            /* owned; NULL: true */
+    bool keep_times;            /* select asks for the records' times */
+    bool replay;                /* files on both sides, in event time: semantics.md section 5 */
+    struct plan_side side[SIDES];
+    uint64_t state_bytes_max;
+    uint64_t hash_seed;
+};
+
+struct plan *plan_new(void);
+void plan_free(struct plan *p);
+
+/* Outer joins pad their unmatched rows with NULLs; the rows of anti count too. */
+bool plan_pads(const struct plan *p, enum side s);
+
+/* Can another thread fire its windows (join/firing)? Only those that are over when they fire. */
+bool plan_detaches(const struct plan *p);
+
+/* The last window that starts at or before `t`: its start. It holds `t` unless
+ * windows leave gaps. semantics.md section 1. */
+int64_t plan_window_start(const struct plan *p, int64_t t);
+
+#endif
