@@ -16,10 +16,10 @@
 #include "base/diag.h"
 #include "base/mem.h"
 #include "config/config.h"
-#include "io/daemon.h"
 #include "io/file.h"
 #include "io/log.h"
 #include "model/plan.h"
+#include "service/daemon.h"
 
 #define EXIT_USAGE  64
 #define EXIT_CONFIG 78

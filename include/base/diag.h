@@ -2,7 +2,7 @@
  * base/diag: reasons, told all at once.
  *
  * A diag collects messages, each with the place that it is about. Nothing is
- * printed here: io and main decide where messages go.
+ * printed here: the upper layers decide where messages go.
  */
 #ifndef BASE_DIAG_H
 #define BASE_DIAG_H

@@ -16,7 +16,7 @@
  * every instant.
  *
  * There is no thread in here, nor a lock: a firing and news are handed over by somebody who
- * sees to it that one side at a time has them (io/second). The walk, its tables and what is
+ * sees to it that one side at a time has them (flow/second). The walk, its tables and what is
  * kept of lost records are the operator's, and lent: they belong to who pulls firings while
  * any are out, and the engine does not look at them then.
  */

@@ -2,7 +2,7 @@
  * scenarios/machine: a joind without sockets, files and clocks.
  *
  * From the text of an INI file: the real configuration reader, decoders, engine
- * and encoder, put together as io/pump puts them. Bytes and times are what the
+ * and encoder, put together as flow/pump puts them. Bytes and times are what the
  * caller says. Whatever the engine promises at every instant (that the books
  * balance, that a pull with fuel left means nothing to do, ...) is looked at
  * after every call; the first promise that was broken is the machine's fault.

@@ -1,0 +1,223 @@
+#include "watch/http.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <event2/event_struct.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+/* A request's head is read, its answer written, then the peer's end awaited: bytes
+ * that nobody read would turn our FIN into a reset, and cost the client its answer. */
+enum client_step { CLIENT_READ, CLIENT_WRITE, CLIENT_LINGER };
+
+struct client {
+    struct list_link link;
+    struct http *http;
+    int fd;
+    enum client_step step;
+    struct buf in, out;
+    struct event readable, writable, deadline;
+};
+
+static const struct timeval deadline_after = {.tv_sec = HTTP_DEADLINE_MS / 1000};
+
+static void client_free(struct client *c)
+{
+    listener_gone(&c->http->listener);
+    event_del(&c->readable);
+    event_del(&c->writable);
+    event_del(&c->deadline);
+    list_remove(&c->link);
+    close(c->fd);
+    buf_done(&c->in);
+    buf_done(&c->out);
+    mem_free(c);
+}
+
+/* --- the answer --- */
+
+static const char *status_text(int status)
+{
+    switch (status) {
+    case 200:
+        return "OK";
+    case 400:
+        return "Bad Request";
+    case 404:
+        return "Not Found";
+    case 405:
+        return "Method Not Allowed";
+    case 431:
+        return "Request Header Fields Too Large";
+    case 503:
+        return "Service Unavailable";
+    default:
+        return "Internal Server Error";
+    }
+}
+
+static void write_reply(struct client *c, const struct http_reply *r, bool body)
+{
+    buf_printf(&c->out,
+               "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
+               "Cache-Control: no-store\r\n%sConnection: close\r\n\r\n",
+               r->status, status_text(r->status), r->type, buf_length(&r->body),
+               r->status == 405 ? "Allow: GET, HEAD\r\n" : "");
+    if (body)
+        buf_append_bytes(&c->out, buf_bytes(&r->body));
+}
+
+static void refuse(struct client *c, int status)
+{
+    struct http_reply r = {.status = status, .type = "text/plain; charset=utf-8"};
+
+    buf_printf(&r.body, "%d %s\n", status, status_text(status));
+    write_reply(c, &r, true);
+    buf_done(&r.body);
+}
+
+/* `METHOD PATH HTTP/1.x`: cut in place. */
+static bool cut_request_line(char *line, char **ret_method, char **ret_path)
+{
+    char *path = strchr(line, ' '), *version;
+
+    if (path == NULL)
+        return false;
+    *path++ = '\0';
+    version = strchr(path, ' ');
+    if (version == NULL || strncmp(version, " HTTP/1.", 8) != 0 || path[0] != '/')
+        return false;
+    *version = '\0';
+    path[strcspn(path, "?#")] = '\0';
+    *ret_method = line;
+    *ret_path = path;
+    return true;
+}
+
+static void answer(struct client *c)
+{
+    struct http_reply r = {.status = 404, .type = "text/plain; charset=utf-8"};
+    char *head = mem_strndup(buf_data(&c->in), buf_length(&c->in));
+    char *method, *path;
+    bool head_only;
+
+    head[strcspn(head, "\r\n")] = '\0';
+    if (!cut_request_line(head, &method, &path)) {
+        refuse(c, 400);
+    } else if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
+        refuse(c, 405);
+    } else {
+        head_only = strcmp(method, "HEAD") == 0;
+        c->http->answer(c->http->owner, path, &r);
+        write_reply(c, &r, !head_only);
+    }
+    buf_done(&r.body);
+    mem_free(head);
+}
+
+/* --- a client --- */
+
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+    struct client *c = arg;
+    ssize_t n = send(fd, buf_data(&c->out), buf_length(&c->out), MSG_NOSIGNAL);
+
+    (void)what;
+    if (n < 0 && errno != EAGAIN && errno != EINTR) {
+        client_free(c);
+        return;
+    }
+    if (n > 0)
+        buf_eat(&c->out, (size_t)n);
+    if (buf_length(&c->out) > 0) {
+        event_add(&c->writable, NULL);
+        return;
+    }
+    shutdown(fd, SHUT_WR);
+    c->step = CLIENT_LINGER;
+}
+
+static bool head_is_whole(const struct buf *in)
+{
+    return memmem(buf_data(in), buf_length(in), "\r\n\r\n", 4) != NULL ||
+           memmem(buf_data(in), buf_length(in), "\n\n", 2) != NULL;
+}
+
+static void take(struct client *c, const char *p, size_t n)
+{
+    if (c->step != CLIENT_READ)
+        return;
+    buf_append(&c->in, p, n);
+    if (head_is_whole(&c->in))
+        answer(c);
+    else if (buf_length(&c->in) > HTTP_HEAD_MAX)
+        refuse(c, 431);
+    else
+        return;
+    c->step = CLIENT_WRITE;
+    event_add(&c->writable, NULL);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+    struct client *c = arg;
+    char bytes[4096];
+    ssize_t n = recv(fd, bytes, sizeof(bytes), 0);
+
+    (void)what;
+    if (n > 0) {
+        take(c, bytes, (size_t)n);
+    } else if (n == 0 && c->step == CLIENT_WRITE) {
+        event_del(&c->readable); /* half-closed: it still wants its answer */
+    } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+        client_free(c);
+    }
+}
+
+static void on_deadline(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    client_free(arg);
+}
+
+static void on_client(void *owner, int fd, const char *peer)
+{
+    struct http *h = owner;
+    struct client *c = mem_alloc_zeroed(1, sizeof(*c));
+
+    (void)peer;
+    c->http = h;
+    c->fd = fd;
+    list_append(&h->clients, &c->link);
+    event_assign(&c->readable, h->base, fd, EV_READ | EV_PERSIST, on_readable, c);
+    event_assign(&c->writable, h->base, fd, EV_WRITE, on_writable, c);
+    event_assign(&c->deadline, h->base, -1, 0, on_deadline, c);
+    event_add(&c->readable, NULL);
+    event_add(&c->deadline, &deadline_after);
+}
+
+bool http_open(struct http *h, struct event_base *base, const struct endpoint *e,
+               http_answer *answer_function, void *owner)
+{
+    *h = (struct http){.base = base, .answer = answer_function, .owner = owner};
+    list_init(&h->clients);
+    if (e->kind == ENDPOINT_NONE)
+        return true;
+    h->endpoint = *e;
+    h->endpoint.max_connections = HTTP_CLIENTS_MAX;
+    h->endpoint.keepalive_ms = HTTP_DEADLINE_MS;
+    h->listening = listener_open(&h->listener, base, &h->endpoint, "http", on_client, h);
+    return h->listening;
+}
+
+void http_close(struct http *h)
+{
+    LIST_EACH (&h->clients, struct client, link, c)
+        client_free(c);
+    if (h->listening)
+        listener_close(&h->listener);
+}
