@@ -303,7 +303,7 @@ static enum push_stop push_one(void *self, enum side side, const struct record_p
         return push_left(j, parts, number);
     if ((parts->flags & RECORD_NULL_KEY) == 0)
         return push_right(j, parts, number);
-    j->meeting.context.books->side[SIDE_RIGHT].unmatched++;
+    record_fate(j->meeting.context.books, SIDE_RIGHT, FATE_UNMATCHED, NULL);
     return PUSH_ALL;
 }
 

@@ -454,7 +454,7 @@ static enum push_stop push_one(void *self, enum side side, const struct record_p
         if (a.late)
             return push_last_chance(j, &a);
         if (a.head == REFERENCE_NONE) {
-            j->context.books->side[side].unmatched++;
+            record_fate(j->context.books, side, FATE_UNMATCHED, NULL);
             return PUSH_ALL;
         }
     }

@@ -55,11 +55,11 @@ void pairing_matched(struct books *books, enum side side, struct record *r, uint
         return;
     decide(r, held);
     r->size_flags |= RECORD_MATCHED;
-    books->side[side].matched++;
+    record_fate(books, side, FATE_MATCHED, r);
 }
 
 void pairing_unmatched(struct books *books, enum side side, struct record *r, uint64_t *held)
 {
     decide(r, held);
-    books->side[side].unmatched++;
+    record_fate(books, side, FATE_UNMATCHED, r);
 }

@@ -209,15 +209,13 @@ static void match_right(struct table_join *j, struct record *r)
 /* Rows that give no result need no place: their fate is known at once. */
 static bool decide_at_once(struct table_join *j, uint32_t head)
 {
-    struct books_side *books = &j->context.books->side[SIDE_LEFT];
-
     if (head == REFERENCE_NONE && !j->pads[SIDE_LEFT]) {
-        books->unmatched++;
+        record_fate(j->context.books, SIDE_LEFT, FATE_UNMATCHED, NULL);
         return true;
     }
     if (head != REFERENCE_NONE && j->context.plan->type == JOIN_ANTI &&
         j->context.plan->on == NULL) {
-        books->matched++;
+        record_fate(j->context.books, SIDE_LEFT, FATE_MATCHED, NULL);
         match_right(j, table_row(&j->current->table, head));
         return true;
     }
@@ -333,20 +331,20 @@ static void leave(struct table_join *j, struct lookup_table *t)
 /* Its rows are not looked at one by one: those that are not decided are unmatched. */
 static void close_current(struct table_join *j)
 {
-    j->context.books->side[SIDE_RIGHT].unmatched += j->current->table.rows.undecided;
+    record_fates(j->context.books, SIDE_RIGHT, FATE_UNMATCHED, j->current->table.rows.undecided);
     leave(j, j->current);
 }
 
 static void swap(struct table_join *j)
 {
-    struct books_side *books = &j->context.books->side[SIDE_RIGHT];
+    struct books *books = j->context.books;
 
     close_current(j);
     j->current = j->next;
     j->next = NULL;
-    books->received += j->current->received;
-    books->filtered += j->current->filtered;
-    books->unmatched += j->current->unmatched;
+    books->side[SIDE_RIGHT].received += j->current->received;
+    record_fates(books, SIDE_RIGHT, FATE_FILTERED, j->current->filtered);
+    record_fates(books, SIDE_RIGHT, FATE_UNMATCHED, j->current->unmatched);
 }
 
 static bool anything_at_hand(const struct table_join *j)

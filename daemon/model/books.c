@@ -3,7 +3,18 @@
 #include <assert.h>
 #include <stddef.h>
 
-static const char *const words[RESULT_KINDS] = {
+static const char *const fate_words[FATES] = {
+    [FATE_REJECTED] = "rejected", [FATE_FILTERED] = "filtered",   [FATE_LATE] = "late",
+    [FATE_MATCHED] = "matched",   [FATE_UNMATCHED] = "unmatched",
+};
+
+const char *fate_word(enum fate f)
+{
+    assert(f < FATES);
+    return fate_words[f];
+}
+
+static const char *const result_words[RESULT_KINDS] = {
     [RESULT_PAIR] = "pair", [RESULT_LEFT] = "left", [RESULT_RIGHT] = "right",
     [RESULT_SEMI] = "semi", [RESULT_ANTI] = "anti",
 };
@@ -11,15 +22,14 @@ static const char *const words[RESULT_KINDS] = {
 const char *result_kind_word(enum result_kind k)
 {
     assert(k < RESULT_KINDS);
-    return words[k];
+    return result_words[k];
 }
 
 void books_add_fired(struct books *to, const struct books *more)
 {
-    for (int s = 0; s < SIDES; s++) {
-        to->side[s].matched += more->side[s].matched;
-        to->side[s].unmatched += more->side[s].unmatched;
-    }
+    for (int s = 0; s < SIDES; s++)
+        for (int f = 0; f < FATES; f++)
+            to->side[s].fate[f] += more->side[s].fate[f];
     for (int k = 0; k < RESULT_KINDS; k++)
         to->results[k] += more->results[k];
     to->results_rejected += more->results_rejected;

@@ -14,16 +14,6 @@
 
 /* --- what is measured --- */
 
-static double side_fate(const struct daemon *d, int side, int fate)
-{
-    const struct books_side *b = &engine_books(d->engine)->side[side];
-    const uint64_t fates[] = {b->rejected, b->filtered, b->late, b->matched, b->unmatched};
-    return (double)fates[fate];
-}
-
-static const char *const fate_words[] = {"rejected", "filtered", "late", "matched", "unmatched"};
-#define FATES 5
-
 static double listener_count(const struct listener *l, bool listening)
 {
     return listening ? (double)l->connections : 0;
@@ -63,8 +53,8 @@ static void fates(const struct daemon *d, const char *name, struct buf *to)
     for (int s = 0; s < SIDES; s++) {
         for (int f = 0; f < FATES; f++) {
             snprintf(labels, sizeof(labels), "{side=\"%s\",fate=\"%s\"}", side_word((enum side)s),
-                     fate_words[f]);
-            sample(to, name, labels, side_fate(d, s, f));
+                     fate_word((enum fate)f));
+            sample(to, name, labels, (double)engine_books(d->engine)->side[s].fate[f]);
         }
     }
 }
@@ -413,7 +403,7 @@ static void json_side(const struct daemon *d, int s, struct buf *to)
                pump_holds_side(&d->pump, (enum side)s) ? "true" : "false",
                d->pump.ended[s] ? "true" : "false", (unsigned long long)b->received);
     for (int f = 0; f < FATES; f++)
-        buf_printf(to, ",\"%s\":%.0f", fate_words[f], side_fate(d, s, f));
+        buf_printf(to, ",\"%s\":%llu", fate_word((enum fate)f), (unsigned long long)b->fate[f]);
     buf_printf(to, ",\"held\":%llu,\"watermark\":",
                (unsigned long long)engine_held(d->engine, (enum side)s));
     json_time(to, side_time(d, s));

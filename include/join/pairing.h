@@ -2,7 +2,7 @@
  * join/pairing: what two records of equal keys are to each other, and what becomes of
  * a record: the parts that all operators share.
  *
- * A fate is decided once, where it is found out, and counted in the books; the store's
+ * A fate is decided once, where it is found out, and written down (model/fate); the store's
  * own count of what is held goes down with it.
  */
 #ifndef JOIN_PAIRING_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "lang/expr.h"
-#include "model/books.h"
+#include "model/fate.h"
 #include "model/plan.h"
 #include "model/record.h"
 #include "model/result.h"
@@ -58,7 +58,7 @@ static inline void pairing_matched_some(struct books *books, enum side side, uin
                                         uint64_t *held)
 {
     *held -= n;
-    books->side[side].matched += n;
+    record_fates(books, side, FATE_MATCHED, n);
 }
 
 /* Sets a result; a side without a record is NULL. */

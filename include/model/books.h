@@ -3,8 +3,8 @@
  *
  *     received = rejected + filtered + late + matched + unmatched + held
  *
- * for each side, at every instant. All but `held` are kept here, by whoever
- * decides a fate; `held` is counted by the stores, so that a record which a store
+ * for each side, at every instant. All but `held` are kept here: fates are written
+ * down by model/fate. `held` is counted by the stores, so that a record which a store
  * lost shows as books that do not balance. interface.md section 5.
  */
 #ifndef MODEL_BOOKS_H
@@ -28,13 +28,19 @@ struct lateness {
 /* Notes a record that was `ms` behind time. */
 void lateness_add(struct lateness *l, int64_t ms);
 
+enum fate { FATE_REJECTED, FATE_FILTERED, FATE_LATE, FATE_MATCHED, FATE_UNMATCHED };
+#define FATES 5
+
+const char *fate_word(enum fate f); /* "rejected", ... */
+
 struct books_side {
     uint64_t received; /* every record that was cut out of the input, good or bad */
-    uint64_t rejected;
-    uint64_t filtered;
-    uint64_t late;
-    uint64_t matched;
-    uint64_t unmatched;
+    union {
+        uint64_t fate[FATES];
+        struct { /* the same, by their names */
+            uint64_t rejected, filtered, late, matched, unmatched;
+        };
+    };
 
     /* beside the fates */
     uint64_t late_windows;    /* (record, window) pairs that were late */
@@ -65,7 +71,9 @@ void books_add_fired(struct books *to, const struct books *more);
 
 static inline bool books_balance(const struct books_side *b, uint64_t held)
 {
-    return b->received == b->rejected + b->filtered + b->late + b->matched + b->unmatched + held;
+    for (int f = 0; f < FATES; f++)
+        held += b->fate[f];
+    return b->received == held;
 }
 
 #endif

@@ -4,7 +4,7 @@
 #define RECORDS 120
 #define KEYS    4
 
-enum fate { TAKEN, LATE };
+enum answer { TAKEN, LATE };
 
 struct model_session {
     bool gone, due;
@@ -84,7 +84,7 @@ static struct model_session *model_taker(struct model *m, int key, int64_t t)
 }
 
 /* A look before: nothing is changed. */
-static enum fate model_fate(const struct model *m, int key, int64_t t)
+static enum answer model_fate(const struct model *m, int key, int64_t t)
 {
     for (int i = 0; i < m->session_count; i++)
         if (takes(m, &m->sessions[i], key, t))
@@ -229,7 +229,7 @@ static void push_some(struct run *run)
     int key = (int)dice(&run->chance, 20) == 0 ? 0 : 1 + (int)dice(&run->chance, KEYS);
     int64_t t = run->m->reached;
     bool ok = dice(&run->chance, 3) > 0;
-    enum fate fate;
+    enum answer fate;
     char line[64];
     int n = key == 0 ? 0 : snprintf(line, sizeof(line), "key number %d", key);
 
