@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "lang/expr_inner.h"
+#include "lang/expr_lexer.h"
 
 struct binder {
     const struct expr_scope *scope;

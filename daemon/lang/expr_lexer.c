@@ -1,4 +1,4 @@
-#include "lang/expr_inner.h"
+#include "lang/expr_lexer.h"
 
 #include <stdarg.h>
 

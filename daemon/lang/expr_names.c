@@ -1,5 +1,6 @@
 #include "base/nearest.h"
 #include "lang/expr_inner.h"
+#include "lang/expr_lexer.h"
 
 #define NAMES_SHOWN_MAX 30 /* in a message: who has more fields knows where they stand */
 

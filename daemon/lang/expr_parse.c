@@ -1,216 +1,23 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "base/number.h"
 #include "lang/expr_inner.h"
+#include "lang/expr_leaf.h"
 #include "lang/word.h"
 
-bool parser_advance(struct parser *p)
+/* What is parsed is put into the slot, and is the caller's also when the parser fails. */
+static bool parse_expression(struct parser *p, struct expr **slot);
+
+/* To be asked when a part has been parsed. */
+static bool grown(struct parser *p, struct expr *e)
 {
-    return lexer_next(&p->lexer, &p->token, p->fault);
-}
-
-static bool at_name(const struct parser *p)
-{
-    return p->token.kind == TOKEN_NAME || p->token.kind == TOKEN_QUOTED_NAME;
-}
-
-bool parser_at_keyword(const struct parser *p, enum keyword k)
-{
-    return p->token.kind == TOKEN_KEYWORD && p->token.keyword == k;
-}
-
-/* --- faults --- */
-
-const char *token_quote(const struct token *t)
-{
-    return t->kind == TOKEN_QUOTED_NAME ? "" : "\"";
-}
-
-bool parser_too_deep(struct parser *p, size_t offset)
-{
-    return expr_fault_at(p->fault, offset, "too deep: at most %d expressions within each other",
-                         EXPR_HEIGHT_MAX);
-}
-
-bool parser_enter(struct parser *p)
-{
-    return p->depth++ < PARSER_DEPTH_MAX || parser_too_deep(p, p->token.offset);
-}
-
-static bool nothing_before(struct parser *p)
-{
-    const struct token *t = &p->token;
-
-    if (t->kind == TOKEN_END)
-        return expr_fault_at(p->fault, t->offset, "an expression is missing");
-    if (parser_at_keyword(p, KEYWORD_NOT))
-        return expr_fault_at(p->fault, t->offset,
-                             TOKEN_FORMAT " needs parentheses here: (%.*s ...)", TOKEN_ARGS(t),
-                             (int)t->text.n, t->text.p);
-    return expr_fault_at(
-        p->fault, t->offset, "an expression is missing before " TOKEN_FORMAT "%s", TOKEN_ARGS(t),
-        t->kind == TOKEN_KEYWORD ? " (a field of that name needs double quotes)" : "");
-}
-
-bool parser_unexpected(struct parser *p)
-{
-    const struct token *t = &p->token;
-
-    if (t->kind == TOKEN_CLOSE)
-        return expr_fault_at(p->fault, t->offset, "\")\" without \"(\"");
-    if (at_name(p) && p->names_ok && p->depth == 0)
-        return expr_fault_at(p->fault, t->offset,
-                             TOKEN_FORMAT " is not expected here (to name a column: as %.*s)",
-                             TOKEN_ARGS(t), (int)t->text.n, t->text.p);
-    return expr_fault_at(p->fault, t->offset, TOKEN_FORMAT " is not expected here", TOKEN_ARGS(t));
-}
-
-bool parser_take_keyword(struct parser *p, enum keyword k)
-{
-    const struct token *t = &p->token;
-
-    if (parser_at_keyword(p, k))
-        return parser_advance(p);
-    if (t->kind == TOKEN_END)
-        return expr_fault_at(p->fault, t->offset, "\"%s\" is missing", keyword_text(k));
-    return expr_fault_at(p->fault, t->offset, "\"%s\" is missing before " TOKEN_FORMAT,
-                         keyword_text(k), TOKEN_ARGS(t));
-}
-
-/* --- names --- */
-
-static char *text_of(struct buf *b)
-{
-    char *text = mem_strdup(buf_text(b));
-    buf_done(b);
-    return text;
-}
-
-static char *token_name(const struct token *t)
-{
-    struct buf name = BUF_EMPTY;
-
-    token_append_name(t, &name);
-    return text_of(&name);
-}
-
-static bool name_missing(struct parser *p, const char *after)
-{
-    if (p->token.kind == TOKEN_KEYWORD)
-        return expr_fault_at(p->fault, p->token.offset,
-                             TOKEN_FORMAT " is a reserved word: as a name it needs double quotes",
-                             TOKEN_ARGS(&p->token));
-    return expr_fault_at(p->fault, p->token.offset, "a name is missing after \"%s\"", after);
-}
-
-/* `.name`, as often as it comes; appends the names with dots between them. */
-static bool parse_path(struct parser *p, struct buf *path)
-{
-    while (p->token.kind == TOKEN_DOT) {
-        if (!parser_advance(p))
-            return false;
-        if (!at_name(p))
-            return name_missing(p, ".");
-        if (buf_length(path) > 0)
-            buf_append_char(path, '.');
-        token_append_name(&p->token, path);
-        if (!parser_advance(p))
-            return false;
-    }
-    return true;
-}
-
-/* `a`, `a.b` or `a.b.c`, where a may be a side or the start of a dotted name: that
- * is for the binder. */
-static bool parse_field(struct parser *p, const struct token *first, struct expr **slot)
-{
-    struct expr *e = *slot = expr_new(EXPR_FIELD, first->offset);
-    struct buf path = BUF_EMPTY;
-    bool ok;
-
-    e->name = token_name(first);
-    if (p->token.kind != TOKEN_DOT)
-        return true;
-    ok = parse_path(p, &path);
-    e->qualifier = e->name;
-    e->name = text_of(&path);
-    return ok;
-}
-
-/* --- literals --- */
-
-static bool is_whole(struct bytes number)
-{
-    for (size_t i = 0; i < number.n; i++)
-        if (number.p[i] < '0' || number.p[i] > '9')
-            return false;
-    return true;
-}
-
-/* The sign belongs to the number: INT64_MIN could not be written otherwise. */
-bool parse_number(struct parser *p, bool negative, size_t offset, struct expr **slot)
-{
-    struct bytes number = p->token.text;
-    struct expr *e = *slot = expr_new(EXPR_LITERAL, offset);
-    struct buf text = BUF_EMPTY;
-    bool whole = is_whole(number), ok;
-
-    if (negative)
-        buf_append_char(&text, '-');
-    buf_append_bytes(&text, number);
-    e->value.type = e->type = whole ? TYPE_BIGINT : TYPE_DOUBLE;
-    ok = whole ? number_read_bigint(buf_bytes(&text), &e->value.bigint)
-               : number_read_double(buf_bytes(&text), &e->value.real);
-    if (!ok)
-        expr_fault_at(p->fault, offset, "%s is too large for a %s%s", buf_text(&text),
-                      value_type_name(e->type),
-                      whole ? " (with a fraction, as in 1.0, it is a double)" : "");
-    buf_done(&text);
-    return ok && parser_advance(p);
-}
-
-static bool parse_string(struct parser *p, struct expr **slot)
-{
-    const struct token *t = &p->token;
-    struct expr *e = *slot = expr_new(EXPR_LITERAL, t->offset);
-    size_t n = 0;
-
-    e->text = mem_alloc(t->text.n);
-    for (size_t i = 1; i < t->text.n - 1; i++) {
-        e->text[n++] = t->text.p[i];
-        if (t->text.p[i] == '\'')
-            i++; /* it is doubled */
-    }
-    e->value = (struct value){.type = TYPE_STRING, .text = {e->text, n}};
-    e->type = TYPE_STRING;
-    return parser_advance(p);
-}
-
-static bool parse_word(struct parser *p, struct expr **slot)
-{
-    enum keyword k = p->token.keyword;
-    struct expr *e = *slot = expr_new(EXPR_LITERAL, p->token.offset);
-
-    e->type = k == KEYWORD_NULL ? TYPE_STRING : TYPE_BOOLEAN;
-    e->value = (struct value){.type = e->type, .null = k == KEYWORD_NULL};
-    if (k != KEYWORD_NULL)
-        e->value.boolean = k == KEYWORD_TRUE;
-    return parser_advance(p);
+    return expr_grown(e) || parser_too_deep(p, e->offset);
 }
 
 /* --- functions --- */
 
-bool parse_close(struct parser *p, size_t open)
-{
-    if (p->token.kind == TOKEN_CLOSE)
-        return parser_advance(p);
-    if (p->token.kind == TOKEN_END)
-        return expr_fault_at(p->fault, open, "the \"(\" here has no \")\"");
-    return parser_unexpected(p);
-}
-
-bool parse_parts(struct parser *p, struct expr *to, size_t open)
+/* `expr, ... )`, behind its "("; the parts are added to `to`. */
+static bool parse_parts(struct parser *p, struct expr *to, size_t open)
 {
     for (;;) {
         if (!parse_expression(p, expr_add_part(to)))
@@ -220,7 +27,7 @@ bool parse_parts(struct parser *p, struct expr *to, size_t open)
         if (!parser_advance(p))
             return false;
     }
-    return expr_grown(to) ? parse_close(p, open) : parser_too_deep(p, to->offset);
+    return grown(p, to) && parser_close(p, open);
 }
 
 static bool no_function(struct parser *p, const struct token *name)
@@ -270,34 +77,15 @@ static bool parse_call(struct parser *p, const struct token *name, struct expr *
     return true;
 }
 
-static bool parse_type(struct parser *p, enum value_type *ret)
-{
-    struct buf names = BUF_EMPTY;
-
-    if (p->token.kind == TOKEN_NAME && value_type_from_name(p->token.text, ret))
-        return parser_advance(p);
-    for (int t = 0; t < VALUE_TYPES; t++)
-        buf_printf(&names, "%s%s", t > 0 ? ", " : "", value_type_name((enum value_type)t));
-    if (p->token.kind == TOKEN_END)
-        expr_fault_at(p->fault, p->token.offset, "a type is missing (types: %s)", buf_text(&names));
-    else
-        expr_fault_at(p->fault, p->token.offset, TOKEN_FORMAT " is no type (types: %s)",
-                      TOKEN_ARGS(&p->token), buf_text(&names));
-    buf_done(&names);
-    return false;
-}
-
 /* `cast(a as type)`, behind the word. */
 static bool parse_cast(struct parser *p, const struct token *name, struct expr **slot)
 {
     struct expr *e = *slot = expr_new(EXPR_CAST, name->offset);
     size_t open = p->token.offset;
 
-    if (!parser_advance(p) || !parse_expression(p, expr_add_part(e)))
+    if (!parser_advance(p) || !parse_expression(p, expr_add_part(e)) || !grown(p, e))
         return false;
-    if (!expr_grown(e))
-        return parser_too_deep(p, e->offset);
-    return parser_take_keyword(p, KEYWORD_AS) && parse_type(p, &e->type) && parse_close(p, open);
+    return parser_take_keyword(p, KEYWORD_AS) && parse_type(p, &e->type) && parser_close(p, open);
 }
 
 static bool parse_named(struct parser *p, struct expr **slot)
@@ -319,7 +107,7 @@ static bool parse_parentheses(struct parser *p, struct expr **slot)
 {
     size_t open = p->token.offset;
 
-    return parser_advance(p) && parse_expression(p, slot) && parse_close(p, open);
+    return parser_advance(p) && parse_expression(p, slot) && parser_close(p, open);
 }
 
 static bool parse_case(struct parser *p, struct expr **slot)
@@ -338,10 +126,10 @@ static bool parse_case(struct parser *p, struct expr **slot)
     if (parser_at_keyword(p, KEYWORD_ELSE))
         if (!parser_advance(p) || !parse_expression(p, expr_add_part(e)))
             return false;
-    return expr_grown(e) ? parser_take_keyword(p, KEYWORD_END) : parser_too_deep(p, e->offset);
+    return grown(p, e) && parser_take_keyword(p, KEYWORD_END);
 }
 
-bool parse_operand(struct parser *p, struct expr **slot)
+static bool parse_operand(struct parser *p, struct expr **slot)
 {
     const struct token *t = &p->token;
 
@@ -372,7 +160,266 @@ bool parse_operand(struct parser *p, struct expr **slot)
     case TOKEN_END:
         break;
     }
-    return nothing_before(p);
+    return parser_nothing_before(p);
+}
+
+/* --- operators --- */
+
+/* What binds tighter comes later. Between operands of one level the left ones are taken
+ * together first; predicates do not go on (`a < b < c`), but for `is null`. */
+enum level {
+    LEVEL_NONE, /* no operator */
+    LEVEL_OR,
+    LEVEL_AND,
+    LEVEL_NOT,
+    LEVEL_PREDICATE,
+    LEVEL_CONCAT,
+    LEVEL_SUM,
+    LEVEL_PRODUCT,
+    LEVEL_SIGN, /* unary minus */
+};
+
+static enum level sign_level(enum operator_sign sign)
+{
+    switch (sign) {
+    case SIGN_NONE:
+        return LEVEL_NONE;
+    case SIGN_CONCAT:
+        return LEVEL_CONCAT;
+    case SIGN_PLUS:
+    case SIGN_MINUS:
+        return LEVEL_SUM;
+    case SIGN_TIMES:
+    case SIGN_DIVIDE:
+    case SIGN_MODULO:
+        return LEVEL_PRODUCT;
+    case SIGN_EQUAL:
+    case SIGN_UNEQUAL:
+    case SIGN_LESS:
+    case SIGN_LESS_EQUAL:
+    case SIGN_GREATER:
+    case SIGN_GREATER_EQUAL:
+        break;
+    }
+    return LEVEL_PREDICATE;
+}
+
+/* Of the operator that the next token is, or begins. */
+static enum level token_level(const struct token *t)
+{
+    if (t->kind == TOKEN_OPERATOR)
+        return sign_level(t->sign);
+    if (t->kind != TOKEN_KEYWORD)
+        return LEVEL_NONE;
+    switch (t->keyword) {
+    case KEYWORD_OR:
+        return LEVEL_OR;
+    case KEYWORD_AND:
+        return LEVEL_AND;
+    case KEYWORD_BETWEEN:
+    case KEYWORD_IN:
+    case KEYWORD_IS:
+    case KEYWORD_LIKE:
+    case KEYWORD_NOT: /* behind an operand: not in, not between, not like */
+        return LEVEL_PREDICATE;
+    default:
+        return LEVEL_NONE;
+    }
+}
+
+static enum expr_kind level_kind(enum level level)
+{
+    switch (level) {
+    case LEVEL_OR:
+        return EXPR_OR;
+    case LEVEL_AND:
+        return EXPR_AND;
+    case LEVEL_CONCAT:
+        return EXPR_CONCAT;
+    default:
+        return EXPR_ARITHMETIC;
+    }
+}
+
+/* A new node, whose first part is what is in the slot, takes its place. */
+static struct expr *wrap(struct expr **slot, enum expr_kind kind)
+{
+    struct expr *e = expr_new(kind, (*slot)->offset);
+
+    *expr_add_part(e) = *slot;
+    *slot = e;
+    return e;
+}
+
+static bool parse_level(struct parser *p, struct expr **slot, enum level level);
+
+static bool parse_next_part(struct parser *p, struct expr *e, enum level level)
+{
+    return parse_level(p, expr_add_part(e), level);
+}
+
+/* --- predicates --- */
+
+static bool parse_compare(struct parser *p, struct expr **slot)
+{
+    struct expr *e = wrap(slot, EXPR_COMPARE);
+
+    e->sign = p->token.sign;
+    return parser_advance(p) && parse_next_part(p, e, LEVEL_CONCAT);
+}
+
+/* `is [not] null`; the standard has more that may follow `is`. */
+static bool parse_is_null(struct parser *p, struct expr **slot)
+{
+    struct expr *e = wrap(slot, EXPR_IS_NULL);
+
+    if (!parser_advance(p))
+        return false;
+    e->negated = parser_at_keyword(p, KEYWORD_NOT);
+    if (e->negated && !parser_advance(p))
+        return false;
+    if (parser_at_keyword(p, KEYWORD_NULL))
+        return parser_advance(p);
+    return expr_fault_at(p->fault, p->token.offset, "\"is\" goes on with \"null\" or \"not null\"");
+}
+
+static bool parse_in(struct parser *p, struct expr *e)
+{
+    size_t open = p->token.offset;
+
+    if (p->token.kind != TOKEN_OPEN)
+        return expr_fault_at(p->fault, open, "\"in\" needs a list in parentheses: in (1, 2)");
+    return parser_advance(p) && parse_parts(p, e, open);
+}
+
+static bool parse_between(struct parser *p, struct expr *e)
+{
+    return parse_next_part(p, e, LEVEL_CONCAT) && parser_take_keyword(p, KEYWORD_AND) &&
+           parse_next_part(p, e, LEVEL_CONCAT);
+}
+
+/* `[not] in`, `[not] between`, `[not] like` */
+static bool parse_negatable(struct parser *p, struct expr **slot)
+{
+    bool negated = parser_at_keyword(p, KEYWORD_NOT);
+    struct expr *e;
+
+    if (negated && !parser_advance(p))
+        return false;
+    e = wrap(slot, EXPR_LIKE);
+    e->negated = negated;
+    if (parser_at_keyword(p, KEYWORD_LIKE))
+        return parser_advance(p) && parse_next_part(p, e, LEVEL_CONCAT);
+    if (parser_at_keyword(p, KEYWORD_IN)) {
+        e->kind = EXPR_IN;
+        return parser_advance(p) && parse_in(p, e);
+    }
+    if (parser_at_keyword(p, KEYWORD_BETWEEN)) {
+        e->kind = EXPR_BETWEEN;
+        return parser_advance(p) && parse_between(p, e);
+    }
+    return expr_fault_at(p->fault, p->token.offset,
+                         "\"not\" behind an operand goes on with \"in\", \"between\" or \"like\"");
+}
+
+static bool parse_predicate(struct parser *p, struct expr **slot)
+{
+    bool first = true;
+
+    if (!parse_level(p, slot, LEVEL_CONCAT))
+        return false;
+    for (; token_level(&p->token) == LEVEL_PREDICATE; first = false) {
+        bool ok;
+        if (parser_at_keyword(p, KEYWORD_IS))
+            ok = parse_is_null(p, slot);
+        else if (!first)
+            return expr_fault_at(p->fault, p->token.offset,
+                                 TOKEN_FORMAT " cannot follow a condition: it needs \"and\" or "
+                                              "parentheses",
+                                 TOKEN_ARGS(&p->token));
+        else if (p->token.kind == TOKEN_OPERATOR)
+            ok = parse_compare(p, slot);
+        else
+            ok = parse_negatable(p, slot);
+        if (!ok || !grown(p, *slot))
+            return false;
+    }
+    return true;
+}
+
+/* --- the others --- */
+
+static bool parse_not(struct parser *p, struct expr **slot)
+{
+    struct expr *e;
+
+    if (!parser_at_keyword(p, KEYWORD_NOT))
+        return parse_predicate(p, slot);
+    e = *slot = expr_new(EXPR_NOT, p->token.offset);
+    if (!parser_enter(p) || !parser_advance(p) || !parse_next_part(p, e, LEVEL_NOT))
+        return false;
+    p->depth--;
+    return grown(p, e);
+}
+
+static bool parse_sign(struct parser *p, struct expr **slot)
+{
+    size_t offset = p->token.offset;
+    struct expr *e;
+
+    if (p->token.kind != TOKEN_OPERATOR || p->token.sign != SIGN_MINUS)
+        return parse_operand(p, slot);
+    if (!parser_advance(p))
+        return false;
+    if (p->token.kind == TOKEN_NUMBER)
+        return parse_number(p, true, offset, slot);
+    e = *slot = expr_new(EXPR_NEGATE, offset);
+    if (!parser_enter(p) || !parse_next_part(p, e, LEVEL_SIGN))
+        return false;
+    p->depth--;
+    return grown(p, e);
+}
+
+/* Operands between operators of one level. Chains of and, or and || are one node. */
+static bool parse_chain(struct parser *p, struct expr **slot, enum level level)
+{
+    struct expr *e = NULL;
+
+    if (!parse_level(p, slot, level + 1))
+        return false;
+    while (token_level(&p->token) == level) {
+        if (e == NULL || e->kind == EXPR_ARITHMETIC)
+            e = wrap(slot, level_kind(level));
+        if (e->kind == EXPR_ARITHMETIC)
+            e->sign = p->token.sign;
+        if (!parser_advance(p) || !parse_next_part(p, e, level + 1))
+            return false;
+        if (e->kind == EXPR_ARITHMETIC && !grown(p, e))
+            return false;
+    }
+    return e == NULL || grown(p, e);
+}
+
+static bool parse_level(struct parser *p, struct expr **slot, enum level level)
+{
+    switch (level) {
+    case LEVEL_NOT:
+        return parse_not(p, slot);
+    case LEVEL_PREDICATE:
+        return parse_predicate(p, slot);
+    case LEVEL_SIGN:
+        return parse_sign(p, slot);
+    default:
+        return parse_chain(p, slot, level);
+    }
+}
+
+static bool parse_expression(struct parser *p, struct expr **slot)
+{
+    if (!parser_enter(p) || !parse_level(p, slot, LEVEL_OR))
+        return false;
+    p->depth--;
+    return true;
 }
 
 /* --- lists --- */
@@ -387,8 +434,8 @@ static bool parse_item(struct parser *p, struct expr_item *item)
         return expr_fault_at(p->fault, p->token.offset, "\"as\": nothing is named here");
     if (!parser_advance(p))
         return false;
-    if (!at_name(p))
-        return name_missing(p, "as");
+    if (!parser_at_name(p))
+        return parser_name_missing(p, "as");
     item->name = token_name(&p->token);
     item->name_offset = p->token.offset;
     return parser_advance(p);

@@ -1,5 +1,6 @@
 #include "base/number.h"
 #include "lang/expr_inner.h"
+#include "lang/expr_lexer.h"
 
 /* How tight an expression holds together as text. A part that is looser than what its
  * place asks for needs parentheses; more of them are written than the grammar needs

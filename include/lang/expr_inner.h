@@ -1,7 +1,7 @@
 /*
  * lang/expr_inner: what the files of expressions tell each other. Private to them.
  *
- *     expr_parse.c      lists, operands, names          expr_operators.c  what stands between
+ *     expr_leaf.c       tokens, names, literals         expr_parse.c      what has parts
  *     expr_bind.c       types                           expr_names.c      fields and sides
  *     expr_evaluate.c   the tree: logic, choices        expr_functions.c  the table of functions
  *     expr_number.c     arithmetic, round               expr_text.c       like, substring, upper
@@ -15,7 +15,6 @@
 #define LANG_EXPR_INNER_H
 
 #include "lang/expr.h"
-#include "lang/expr_lexer.h"
 
 /* --- nodes --- */
 
@@ -25,47 +24,6 @@ struct expr *expr_new(enum expr_kind kind, size_t offset);
 struct expr **expr_add_part(struct expr *e);
 /* To be asked when a part has been parsed: false if the tree has become too high. */
 bool expr_grown(struct expr *e);
-
-/* --- the parser's two halves --- */
-
-struct parser {
-    struct lexer lexer;
-    struct token token; /* the next one, not taken yet */
-    bool names_ok;
-    unsigned depth; /* of expressions within expressions */
-    struct expr_fault *fault;
-};
-
-/* The token as messages show it: in quotes, unless it has its own. */
-#define TOKEN_FORMAT  "%s%.*s%s"
-#define TOKEN_ARGS(t) token_quote(t), (int)(t)->text.n, (t)->text.p, token_quote(t)
-const char *token_quote(const struct token *t);
-
-bool parser_advance(struct parser *p);
-bool parser_at_keyword(const struct parser *p, enum keyword k);
-/* Parentheses, arguments and signs within each other. What is written of the highest tree
- * has up to two of them for each of its levels: it can be parsed again. */
-#define PARSER_DEPTH_MAX (2 * EXPR_HEIGHT_MAX + 2)
-/* Goes a step deeper; false, with the fault, if that is too deep. */
-bool parser_enter(struct parser *p);
-bool parser_too_deep(struct parser *p, size_t offset); /* sets the fault; false */
-bool parser_unexpected(struct parser *p);              /* the same */
-/* Takes `k`, or faults: "then" is missing. */
-bool parser_take_keyword(struct parser *p, enum keyword k);
-
-/* What is parsed is put into the slot, and is the caller's also when the parser fails. */
-bool parse_expression(struct parser *p, struct expr **slot);
-bool parse_operand(struct parser *p, struct expr **slot);
-/* The next token is a number; `negative`: behind a minus at `offset`. */
-bool parse_number(struct parser *p, bool negative, size_t offset, struct expr **slot);
-/* `expr, ... )`, behind its "("; the parts are added to `to`. */
-bool parse_parts(struct parser *p, struct expr *to, size_t open);
-/* Takes the ")" of the "(" at `open`. */
-bool parse_close(struct parser *p, size_t open);
-
-/* "+", ...; of SIGN_NONE nothing. */
-const char *sign_text(enum operator_sign sign);
-const char *keyword_text(enum keyword k);
 
 /* --- binding --- */
 

@@ -71,6 +71,10 @@ void token_append_name(const struct token *t, struct buf *to);
 
 /* KEYWORD_NONE: not reserved. */
 enum keyword keyword_of(struct bytes word);
+const char *keyword_text(enum keyword k);
+
+/* "+", ...; of SIGN_NONE nothing. */
+const char *sign_text(enum operator_sign sign);
 
 /* Appends a name as it has to be written to be read as this name: in quotes unless
  * it is letters, digits and _ and not reserved. */
