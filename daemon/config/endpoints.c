@@ -84,12 +84,12 @@ void endpoints_choose(struct reading *r)
 /* A relative path of the file starts at the file's folder, one of --set at the current. */
 static char *absolute(const struct reading *r, const struct setting *s, struct bytes path)
 {
-    const char *current = r->source->current_directory;
+    const char *current = r->current_directory;
     char *file, *folder, *result;
 
     if (s->from_override)
         return path_absolute(current, path);
-    file = path_absolute(current, bytes_of(r->source->path));
+    file = path_absolute(current, bytes_of(r->report.path));
     folder = path_folder(file);
     result = path_absolute(folder, path);
     mem_free(file);

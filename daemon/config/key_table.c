@@ -1,4 +1,4 @@
-#include "config/keys.h"
+#include "config/key_table.h"
 
 #include "config/config.h"
 #include "config/key_words.h"

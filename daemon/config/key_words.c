@@ -1,7 +1,7 @@
 #include "config/key_words.h"
 
-#include "codec/decoder.h"
 #include "codec/encoder.h"
+#include "codec/input_format.h"
 #include "config/config.h"
 #include "model/plan.h"
 

@@ -1,7 +1,8 @@
 #include "config/keys.h"
 
 #include "base/nearest.h"
-#include "codec/decoder.h"
+#include "codec/input_format.h"
+#include "config/key_table.h"
 #include "model/plan.h"
 
 /* --- names --- */

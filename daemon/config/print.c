@@ -1,8 +1,10 @@
+#include "config/print.h"
+
 #include <assert.h>
 #include <string.h>
 
-#include "config/config.h"
 #include "config/fields.h"
+#include "config/key_table.h"
 #include "config/keys.h"
 #include "config/scalar.h"
 #include "config/select.h"

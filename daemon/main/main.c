@@ -15,7 +15,9 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "base/mem.h"
-#include "config/config.h"
+#include "config/print.h"
+#include "config/reader.h"
+#include "config/settings.h"
 #include "io/file.h"
 #include "io/log.h"
 #include "model/plan.h"
@@ -87,7 +89,7 @@ static int read_arguments(int argc, char **argv, struct arguments *ret)
     while ((option = getopt_long(argc, argv, "s:tfvqhV", options, NULL)) != -1) {
         switch (option) {
         case 's':
-            if (!config_override_valid(optarg))
+            if (!settings_override_valid(optarg))
                 return wrong_usage("--set %s: this is not SECTION.KEY=VALUE", optarg);
             add_override(ret, optarg);
             break;

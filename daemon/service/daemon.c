@@ -10,6 +10,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "config/reader.h"
 #include "io/file.h"
 #include "io/log.h"
 #include "io/passed.h"

@@ -9,7 +9,7 @@
 #define CODEC_FOREIGN_H
 
 #include "base/bytes.h"
-#include "codec/decoder.h"
+#include "codec/input_format.h"
 
 /* `start`: the first bytes of a connection, as many as there are; `format`: what should
  * come. A sentence, or NULL where nothing speaks against records. */

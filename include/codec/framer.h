@@ -21,7 +21,7 @@
 #include <stddef.h>
 
 #include "base/bytes.h"
-#include "codec/decoder.h" /* enum input_end */
+#include "codec/input_format.h"
 
 #define FRAME_SHOWN_MAX 1024 /* bytes that are shown of an over-long line */
 

@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "codec/columns.h"
-#include "codec/decoder.h"
+#include "codec/input_format.h"
 #include "codec/quoted.h"
 #include "codec/scan.h"
 #include "lang/value.h"

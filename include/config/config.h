@@ -1,12 +1,9 @@
 /*
- * config/config: a joind INI file, read and checked.
+ * config/config: what a joind INI file says, read and checked (config/reader).
  *
  *     text -> settings (config/settings: sections, keys, values, places)
  *          -> config   (this: typed values, by the key table of config/keys)
  *          -> plan     (model/plan: what it means to the engine)
- *
- * All faults are found in one go, each with its place: `FILE:LINE:COL: [section]
- * key: what and what to do`, or `--set section.key: ...`. Nothing is opened here.
  */
 #ifndef CONFIG_CONFIG_H
 #define CONFIG_CONFIG_H
@@ -15,11 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buf.h"
 #include "base/bytes.h"
-#include "base/diag.h"
-#include "codec/decoder.h"
 #include "codec/encoder.h"
+#include "codec/input_format.h"
 #include "model/plan.h"
 
 enum endpoint_kind {
@@ -90,36 +85,6 @@ struct config {
     uint64_t text_hash;    /* of the file's text: has it changed since? */
 };
 
-/* One `--set SECTION.KEY=VALUE`. */
-struct config_override {
-    const char *text; /* as given after --set */
-};
-
-/* Is it of that form at all? If not, the command line is wrong, not the configuration. */
-bool config_override_valid(const char *text);
-
-/* What the world outside tells the pure reader. */
-struct config_source {
-    const char *path;  /* for messages, and where relative paths start */
-    struct bytes text; /* of the file */
-    /* Absolute: where relative paths of --set start, and `path` itself. */
-    const char *current_directory;
-    const struct config_override *overrides;
-    size_t override_count;
-};
-
-/* No configuration is larger: a mistaken path to a huge file is found out early. */
-#define CONFIG_BYTES_MAX (1 << 20)
-
-/* NULL: diag says why, all of it. */
-struct config *config_read(const struct config_source *source, struct diag *diag);
 void config_free(struct config *c);
-
-/* The effective configuration as an INI file: every key in force, defaults too,
- * with the plan in words as comments. Read again, it gives the same. */
-void config_print(const struct config *c, struct buf *to);
-
-/* Has the text of the file changed since it was read? */
-bool config_text_differs(const struct config *c, struct bytes text);
 
 #endif

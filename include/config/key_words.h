@@ -4,7 +4,7 @@
 #ifndef CONFIG_KEY_WORDS_H
 #define CONFIG_KEY_WORDS_H
 
-#include "config/keys.h"
+#include "config/key.h"
 
 extern const struct key_word input_format_words[];
 extern const struct key_word output_format_words[];

@@ -16,8 +16,8 @@
 #include "lang/expr.h"
 
 struct reading {
-    const struct config_source *source;
-    struct report report;
+    const char *current_directory; /* where relative paths of --set start */
+    struct report report;          /* its path: where those of the file do */
     struct settings settings;
     struct choice choice;
     struct config *config; /* being filled */

@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "base/time.h"
+#include "config/key_table.h"
 #include "config/keys.h"
 
 #define MARK        "@keys "

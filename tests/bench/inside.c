@@ -32,7 +32,8 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "config/config.h"
+#include "codec/decoder.h"
+#include "config/reader.h"
 #include "engine/engine.h"
 
 #define PULLED      64

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "config/config.h"
+#include "config/print.h"
+#include "config/reader.h"
 #include "fuzz.h"
 
 static struct config *read_text(struct bytes text, struct diag *diag)

@@ -29,8 +29,9 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "codec/decoder.h"
 #include "codec/rows.h"
-#include "config/config.h"
+#include "config/reader.h"
 #include "engine/engine.h"
 
 #define BATCHES  100 /* a side */

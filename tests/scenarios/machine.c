@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "base/mem.h"
+#include "config/reader.h"
 #include "machine_parts.h"
 
 #define PULLS_EACH 64

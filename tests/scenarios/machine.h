@@ -24,6 +24,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/diag.h"
+#include "codec/decoder.h"
 #include "config/config.h"
 #include "engine/engine.h"
 #include "join/firing.h"

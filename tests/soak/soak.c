@@ -20,7 +20,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "config/config.h"
+#include "codec/decoder.h"
+#include "config/reader.h"
 #include "engine/engine.h"
 
 #define LINES_A_READ 200

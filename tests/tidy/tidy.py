@@ -47,6 +47,14 @@ LONG_FILES = {
 # "file:function" -> why it may be longer
 LONG_FUNCTIONS = {}
 
+# Layers whose circles are still to be opened. The last one to go takes this table with it.
+CIRCLES_LEFT = {
+    "engine": "engine and engine_inner",
+    "io": "clock and log",
+    "flow": "input, pump, replay, second, source and tell",
+    "service": "daemon, report and stop",
+}
+
 # Libraries that a few layers alone see, by the header that is included.
 WORLD = ["io", "flow", "watch", "service"]
 LIBRARIES = {
@@ -123,6 +131,8 @@ TESTED_ELSEWHERE = {
     "daemon/config/key_words.c": CASES,
     "daemon/config/paths.c": CASES,
     "daemon/config/print.c": CASES,
+    "daemon/config/reader.c": ("tests/unit/config/config_test.c", "a text in, a config out"),
+    "daemon/config/reading.c": CASES,
     "daemon/config/report.c": CASES,
     "daemon/config/select.c": CASES,
     "daemon/config/words.c": CASES,
@@ -264,11 +274,17 @@ def check_circles(source, libraries):
                     waiting.append(other)
         return seen
 
+    left = dict(CIRCLES_LEFT)
     for module in sorted(needs):
         if module in (far := reached(module)):
+            layer = module.split("/")[0]
             circle = sorted(m for m in far if module in reached(m))
-            if module == circle[0]:
+            if layer in CIRCLES_LEFT:
+                left.pop(layer, None)
+            elif module == circle[0]:
                 yield "need each other: " + ", ".join(circle)
+    for layer in left:
+        yield f"CIRCLES_LEFT: {layer} needs no exception any more"
 
 
 # --- folders ---

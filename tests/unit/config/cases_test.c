@@ -14,8 +14,10 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "config/config.h"
+#include "config/key_table.h"
 #include "config/keys.h"
+#include "config/print.h"
+#include "config/reader.h"
 
 #define CASES_MAX     400
 #define OVERRIDES_MAX 20

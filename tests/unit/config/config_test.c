@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "base/mem.h"
-#include "config/config.h"
+#include "config/reader.h"
 
 static const char text[] =
     "[left]\n"

@@ -1,7 +1,7 @@
 /* listen and connect, of sockets of every kind, and what comes in by them. */
 #include "unit.h"
 
-#include "config/config.h"
+#include "config/reader.h"
 
 static const char sockets_text[] = "[left]\n"
                                    "listen = unix:in.sock\n"

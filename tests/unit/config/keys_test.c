@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "codec/decoder.h"
+#include "config/key_table.h"
 #include "config/keys.h"
 #include "config/scalar.h"
 #include "model/plan.h"
