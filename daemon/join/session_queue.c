@@ -2,8 +2,7 @@
 
 #include "base/fetch.h"
 
-#define PAGE_PLACES HEAP_PAGE_PLACES(struct session_queued)
-#define BRANCHES    4
+#define BRANCHES 4
 /* Places of the heap before this one are in the caches. */
 #define FETCH_FROM 4096
 /* What will be looked at is fetched: a session, while so many others of its line stand before it,
@@ -16,7 +15,7 @@
 void session_queue_init(struct session_queue *q)
 {
     *q = (struct session_queue){0};
-    heap_pages_init(&q->heap, sizeof(struct session_queued));
+    pages_init(&q->heap, sizeof(struct session_queued));
 }
 
 static bool comes_before(const struct session_queued *a, const struct session_queued *b)
@@ -165,14 +164,14 @@ static void line_drop(struct session_queue *q, struct session_line *l, const str
 
 static struct session_queued *heap_at(const struct session_queue *q, uint64_t i)
 {
-    return (struct session_queued *)q->heap.at[i / PAGE_PLACES] + i % PAGE_PLACES;
+    return pages_at(&q->heap, sizeof(struct session_queued), i);
 }
 
 static void heap_put(struct session_queue *q, struct slab_pool *slab, struct session_queued e)
 {
     uint64_t i = q->heap_count, above;
 
-    heap_pages_widen(&q->heap, slab, q->heap_count);
+    pages_widen(&q->heap, slab, q->heap_count);
     q->heap_count++;
     while (i > 0 && comes_before(&e, heap_at(q, above = (i - 1) / BRANCHES))) {
         *heap_at(q, i) = *heap_at(q, above);
@@ -235,7 +234,7 @@ static void heap_drop(struct session_queue *q, const struct session_pool *p)
 
     if (q->heap_count > 0)
         sink(q, p, last);
-    heap_pages_shrink(&q->heap, p->slab, q->heap_count);
+    pages_shrink(&q->heap, p->slab, q->heap_count);
 }
 
 /* --- all of them --- */
@@ -245,7 +244,7 @@ void session_queue_done(struct session_queue *q, const struct session_pool *p)
     for (int i = 0; i < SESSION_LINES; i++)
         while (q->lines[i].first != NULL)
             piece_drop(q, &q->lines[i], p->slab);
-    heap_pages_done(&q->heap, p->slab);
+    pages_done(&q->heap, p->slab);
     session_queue_init(q);
 }
 
@@ -253,7 +252,7 @@ uint64_t session_queue_need(const struct session_queue *q)
 {
     bool line = line_needs_piece(&q->lines[0]) || line_needs_piece(&q->lines[1]);
     uint64_t piece = line ? next_piece_size(q) : 0;
-    uint64_t heap = heap_pages_growth(&q->heap, q->heap_count);
+    uint64_t heap = pages_growth(&q->heap, q->heap_count);
 
     return piece > heap ? piece : heap;
 }

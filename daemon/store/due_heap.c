@@ -2,36 +2,35 @@
 
 #include <assert.h>
 
-#define PAGE_DUES HEAP_PAGE_PLACES(struct due)
-#define BRANCHES  4
+#define BRANCHES 4
 
 void due_heap_init(struct due_heap *h)
 {
     *h = (struct due_heap){0};
-    heap_pages_init(&h->pages, sizeof(struct due));
+    pages_init(&h->pages, sizeof(struct due));
 }
 
 void due_heap_done(struct due_heap *h, struct slab_pool *pool)
 {
-    heap_pages_done(&h->pages, pool);
+    pages_done(&h->pages, pool);
     h->count = 0;
 }
 
 static struct due *due_at(const struct due_heap *h, uint64_t i)
 {
-    return (struct due *)h->pages.at[i / PAGE_DUES] + i % PAGE_DUES;
+    return pages_at(&h->pages, sizeof(struct due), i);
 }
 
 uint64_t due_heap_growth(const struct due_heap *h)
 {
-    return heap_pages_growth(&h->pages, h->count);
+    return pages_growth(&h->pages, h->count);
 }
 
 void due_heap_add(struct due_heap *h, struct slab_pool *pool, struct due due)
 {
     uint64_t i = h->count;
 
-    heap_pages_widen(&h->pages, pool, h->count);
+    pages_widen(&h->pages, pool, h->count);
     h->count++;
     while (i > 0 && due_before(&due, due_at(h, (i - 1) / BRANCHES))) {
         *due_at(h, i) = *due_at(h, (i - 1) / BRANCHES);
@@ -71,5 +70,5 @@ void due_heap_pop(struct due_heap *h, struct slab_pool *pool)
     }
     if (h->count > 0)
         *due_at(h, i) = last;
-    heap_pages_shrink(&h->pages, pool, h->count);
+    pages_shrink(&h->pages, pool, h->count);
 }

@@ -1,14 +1,11 @@
 #include "store/keyed_table.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "base/fetch.h"
 #include "base/hash.h"
-#include "base/mem.h"
 
-#define BUCKETS_MIN     (SLAB_CHUNK_MIN / sizeof(uint32_t))
-#define SEGMENT_BUCKETS (SLAB_CHUNK_MAX / sizeof(uint32_t))
+#define BUCKETS_MIN (SLAB_CHUNK_MIN / sizeof(uint32_t))
 /* Parted when there are as many keys as buckets, joined when there are this much fewer. */
 #define BUCKETS_SPARSE 4
 #define JOINS_A_REMOVE 5
@@ -26,30 +23,26 @@ void keyed_table_init(struct keyed_table *t, size_t entry_size,
 {
     *t = (struct keyed_table){.key_of = key_of, .self = self};
     pieces_init(&t->entries, entry_size);
+    pages_init(&t->buckets, sizeof(uint32_t));
 }
 
-static void drop_segments(struct keyed_table *t, struct slab_pool *pool)
+static void drop_buckets(struct keyed_table *t, struct slab_pool *pool)
 {
-    for (uint32_t i = 0; i < t->segment_count; i++)
-        slab_give(pool, t->segments[i], t->segment_count == 1 ? t->segment_bytes : SLAB_CHUNK_MAX);
-    mem_free(t->segments);
-    t->segments = NULL;
-    t->segment_count = t->segment_capacity = 0;
-    t->segment_bytes = 0;
-    t->buckets = 0;
+    pages_done(&t->buckets, pool);
+    t->bucket_count = 0;
 }
 
 void keyed_table_done(struct keyed_table *t, struct slab_pool *pool)
 {
     pieces_done(&t->entries, pool);
-    drop_segments(t, pool);
+    drop_buckets(t, pool);
 }
 
 /* --- buckets --- */
 
 static uint32_t *bucket_at(const struct keyed_table *t, uint32_t bucket)
 {
-    return &t->segments[bucket / SEGMENT_BUCKETS][bucket % SEGMENT_BUCKETS];
+    return pages_at(&t->buckets, sizeof(uint32_t), bucket);
 }
 
 /* The highest power of two that is not above `n`. */
@@ -61,8 +54,8 @@ static uint32_t power_below(uint32_t n)
 /* Those below buckets - power are parted by one more bit than the others. */
 static uint32_t bucket_of(const struct keyed_table *t, uint32_t hash)
 {
-    uint32_t power = power_below(t->buckets), bucket = hash & (2 * power - 1);
-    return bucket < t->buckets ? bucket : hash & (power - 1);
+    uint32_t power = power_below(t->bucket_count), bucket = hash & (2 * power - 1);
+    return bucket < t->bucket_count ? bucket : hash & (power - 1);
 }
 
 static struct keyed_entry *entry_at(const struct keyed_table *t, uint32_t number)
@@ -132,47 +125,11 @@ bool keyed_table_fetch(const struct keyed_table *t, const uint32_t *hashes, size
     return true;
 }
 
-/* How many there may be in the segments that are there. */
-static uint64_t bucket_capacity(const struct keyed_table *t)
-{
-    return t->segment_bytes / sizeof(uint32_t);
-}
-
-/* The first segment begins small, and moves as it grows. */
-static void segment_widen(struct keyed_table *t, struct slab_pool *pool)
-{
-    uint32_t *wider = slab_take(pool, 2 * t->segment_bytes);
-
-    memcpy(wider, t->segments[0], t->segment_bytes);
-    slab_give(pool, t->segments[0], t->segment_bytes);
-    t->segments[0] = wider;
-    t->segment_bytes *= 2;
-}
-
-static uint32_t next_segment_capacity(const struct keyed_table *t)
-{
-    if (t->segment_count < t->segment_capacity)
-        return t->segment_capacity;
-    return t->segment_capacity == 0 ? 1 : 2 * t->segment_capacity;
-}
-
-static void segment_add(struct keyed_table *t, struct slab_pool *pool, size_t bytes)
-{
-    uint32_t capacity = next_segment_capacity(t);
-
-    if (capacity > t->segment_capacity) {
-        t->segments = mem_realloc(t->segments, capacity * sizeof(*t->segments));
-        t->segment_capacity = capacity;
-    }
-    t->segments[t->segment_count++] = slab_take(pool, bytes);
-    t->segment_bytes += bytes;
-}
-
 static void open_buckets(struct keyed_table *t, struct slab_pool *pool)
 {
-    segment_add(t, pool, SLAB_CHUNK_MIN);
-    t->buckets = BUCKETS_MIN;
-    for (uint32_t i = 0; i < t->buckets; i++)
+    pages_widen(&t->buckets, pool, 0);
+    t->bucket_count = BUCKETS_MIN;
+    for (uint32_t i = 0; i < BUCKETS_MIN; i++)
         *bucket_at(t, i) = KEYED_NONE;
 }
 
@@ -195,7 +152,7 @@ static void bucket_part(struct keyed_table *t, uint32_t from, uint32_t to)
  * ones what lies behind these. */
 static FETCH_INLINE void fetch_parted(const struct keyed_table *t, uint32_t from)
 {
-    if (t->count < FETCH_FROM || from + PART_DEPTH * PART_AHEAD >= t->buckets)
+    if (t->count < FETCH_FROM || from + PART_DEPTH * PART_AHEAD >= t->bucket_count)
         return;
     for (uint32_t depth = 0; depth < PART_DEPTH; depth++) {
         uint32_t number = *bucket_at(t, from + (PART_DEPTH - depth) * PART_AHEAD);
@@ -207,51 +164,36 @@ static FETCH_INLINE void fetch_parted(const struct keyed_table *t, uint32_t from
 
 static void add_bucket(struct keyed_table *t, struct slab_pool *pool)
 {
-    uint32_t to = t->buckets, from = to - power_below(to);
+    uint32_t to = t->bucket_count, from = to - power_below(to);
 
     fetch_parted(t, from);
-    if (to == bucket_capacity(t)) {
-        if (t->segment_bytes < SLAB_CHUNK_MAX)
-            segment_widen(t, pool);
-        else
-            segment_add(t, pool, SLAB_CHUNK_MAX);
-    }
-    t->buckets++;
+    pages_widen(&t->buckets, pool, to);
+    t->bucket_count++;
     bucket_part(t, from, to);
 }
 
 /* The last bucket's entries go back to where they were parted from. */
 static void join_bucket(struct keyed_table *t, struct slab_pool *pool)
 {
-    uint32_t from = t->buckets - 1, *end = bucket_at(t, from - power_below(from));
+    uint32_t from = t->bucket_count - 1, *end = bucket_at(t, from - power_below(from));
 
     while (*end != KEYED_NONE)
         end = &entry_at(t, *end)->next;
     *end = *bucket_at(t, from);
-    t->buckets--;
-    if (from > 0 && from % SEGMENT_BUCKETS == 0) {
-        slab_give(pool, t->segments[--t->segment_count], SLAB_CHUNK_MAX);
-        t->segment_bytes -= SLAB_CHUNK_MAX;
-    }
+    t->bucket_count--;
+    pages_shrink(&t->buckets, pool, from);
 }
 
 static bool is_sparse(const struct keyed_table *t)
 {
-    return t->buckets > BUCKETS_MIN && t->count < t->buckets / BUCKETS_SPARSE;
+    return t->bucket_count > BUCKETS_MIN && t->count < t->bucket_count / BUCKETS_SPARSE;
 }
 
 /* --- entries --- */
 
 uint64_t keyed_table_enter_growth(const struct keyed_table *t)
 {
-    uint64_t more;
-
-    if (t->count < t->buckets || (t->buckets > 0 && t->buckets < bucket_capacity(t)))
-        return 0;
-    if (t->buckets > 0 && t->segment_bytes < SLAB_CHUNK_MAX)
-        return t->segment_bytes;
-    more = (next_segment_capacity(t) - t->segment_capacity) * sizeof(*t->segments);
-    return more + (t->buckets == 0 ? SLAB_CHUNK_MIN : SLAB_CHUNK_MAX);
+    return t->count < t->bucket_count ? 0 : pages_growth(&t->buckets, t->bucket_count);
 }
 
 uint64_t keyed_table_growth(const struct keyed_table *t)
@@ -275,9 +217,9 @@ void keyed_table_enter(struct keyed_table *t, struct slab_pool *pool, uint32_t n
     struct keyed_entry *e = entry_at(t, number);
     uint32_t *bucket;
 
-    if (t->buckets == 0)
+    if (t->bucket_count == 0)
         open_buckets(t, pool);
-    else if (t->count >= t->buckets)
+    else if (t->count >= t->bucket_count)
         add_bucket(t, pool);
     t->count++;
     bucket = bucket_at(t, bucket_of(t, e->hash));
@@ -312,7 +254,7 @@ void keyed_table_leave(struct keyed_table *t, struct slab_pool *pool, uint32_t n
     for (int i = 0; i < JOINS_A_REMOVE && is_sparse(t); i++)
         join_bucket(t, pool);
     if (t->count == 0)
-        drop_segments(t, pool);
+        drop_buckets(t, pool);
 }
 
 uint32_t keyed_table_add(struct keyed_table *t, struct slab_pool *pool, uint32_t hash)

@@ -21,8 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/pages.h"
 #include "join/session.h"
-#include "store/heap_pages.h"
 
 /* With all that order asks for: sessions themselves lie elsewhere, and far apart. */
 struct session_queued {
@@ -53,7 +53,7 @@ struct session_queue {
     unsigned head_line;         /* where the head stands; SESSION_LINES: in the heap */
     struct session_line lines[SESSION_LINES];
     uint64_t line_bytes;
-    struct heap_pages heap; /* of struct session_queued */
+    struct pages heap; /* of struct session_queued */
     uint64_t heap_count;
 };
 
@@ -62,7 +62,7 @@ void session_queue_done(struct session_queue *q, const struct session_pool *p);
 
 static inline uint64_t session_queue_bytes(const struct session_queue *q)
 {
-    return q->line_bytes + heap_pages_bytes(&q->heap);
+    return q->line_bytes + pages_bytes(&q->heap);
 }
 
 /* What session_queue_put(), or session_queue_move() to it, would allocate at most. */

@@ -1,7 +1,7 @@
 /*
  * store/due_heap: what is due when, in any order of arrival.
  *
- * A heap of four branches over pages of the pool (store/heap_pages). 16 bytes each.
+ * A heap of four branches over pages of the pool (base/pages). 16 bytes each.
  */
 #ifndef STORE_DUE_HEAP_H
 #define STORE_DUE_HEAP_H
@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/pages.h"
 #include "base/slab.h"
-#include "store/heap_pages.h"
 
 struct due {
     int64_t instant; /* milliseconds */
@@ -19,7 +19,7 @@ struct due {
 };
 
 struct due_heap {
-    struct heap_pages pages; /* of struct due */
+    struct pages pages; /* of struct due */
     uint64_t count;
 };
 
@@ -45,7 +45,7 @@ static inline bool due_before(const struct due *a, const struct due *b)
 /* All that is allocated: counts as state. */
 static inline uint64_t due_heap_bytes(const struct due_heap *h)
 {
-    return heap_pages_bytes(&h->pages);
+    return pages_bytes(&h->pages);
 }
 
 #endif

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
+#include "base/pages.h"
 #include "base/slab.h"
 #include "store/pieces.h"
 
@@ -35,10 +36,8 @@ struct keyed_table {
     struct pieces entries;
     uint32_t count; /* entries that can be found */
 
-    uint32_t **segments; /* of buckets, owned: numbers of entries */
-    uint32_t segment_count, segment_capacity;
-    uint32_t buckets; /* in use */
-    uint64_t segment_bytes;
+    struct pages buckets; /* of uint32_t: each one's first entry */
+    uint32_t bucket_count;
 };
 
 /* `entry_size` is that of the caller's struct, at least PIECES_ITEM_MIN. `key_of` gives the
@@ -105,8 +104,7 @@ static inline uint32_t keyed_table_next(const struct keyed_table *t, uint32_t nu
 /* All that is allocated: counts as state. */
 static inline uint64_t keyed_table_bytes(const struct keyed_table *t)
 {
-    return pieces_bytes(&t->entries) + t->segment_bytes +
-           (uint64_t)t->segment_capacity * sizeof(*t->segments);
+    return pieces_bytes(&t->entries) + pages_bytes(&t->buckets);
 }
 
 /* The hash of a key, as the engine takes it: for records whose hash is a link by now. */

@@ -85,7 +85,7 @@ static inline uint64_t state_by_hand(const struct interval_fixture *f)
 {
     const struct key_chains *c = &f->join->chains;
     uint64_t bytes = slab_used(f->pool) + slots_bytes(&c->keys.entries.slots) +
-                     c->keys.segment_capacity * sizeof(void *);
+                     c->keys.buckets.capacity * sizeof(void *);
 
     for (int s = 0; s < SIDES; s++)
         bytes += slots_bytes(&c->side[s].chunks) +

@@ -91,7 +91,7 @@ static inline void close_latest(struct latest_fixture *f)
 
 static inline uint64_t table_directories(const struct keyed_table *t)
 {
-    return slots_bytes(&t->entries.slots) + t->segment_capacity * sizeof(void *);
+    return slots_bytes(&t->entries.slots) + t->buckets.capacity * sizeof(void *);
 }
 
 /* Chunks, pieces, pages are the pool's; beside them there are directories. */

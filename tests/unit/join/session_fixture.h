@@ -67,8 +67,7 @@ static inline uint64_t pool_bytes_by_hand(const struct pool_fixture *f)
 {
     return slab_used(f->slab) - f->records[SIDE_LEFT].chunk_bytes -
            f->records[SIDE_RIGHT].chunk_bytes + slots_bytes(&f->pool.table.entries.slots) +
-           slots_bytes(&f->pool.mores.slots) +
-           f->pool.table.segment_capacity * sizeof(*f->pool.table.segments);
+           slots_bytes(&f->pool.mores.slots) + f->pool.table.buckets.capacity * sizeof(void *);
 }
 
 #endif

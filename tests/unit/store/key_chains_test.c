@@ -108,7 +108,7 @@ static void assert_sound(const struct chains_fixture *f)
                                               slots_bytes(&c->side[SIDE_LEFT].chunks) +
                                               slots_bytes(&c->side[SIDE_RIGHT].chunks) +
                                               slots_bytes(&c->keys.entries.slots) +
-                                              c->keys.segment_capacity * sizeof(void *));
+                                              c->keys.buckets.capacity * sizeof(void *));
 }
 
 static void records_of_a_key_are_chained_in_order_of_arrival(void **state)

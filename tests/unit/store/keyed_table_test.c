@@ -137,7 +137,7 @@ static void assert_sound(const struct table_fixture *f)
     assert_int_equal(t->count, f->count);
     assert_int_equal(keyed_table_bytes(t), slab_used(f->pool) +
                                                t->entries.slots.capacity * sizeof(void *) +
-                                               t->segment_capacity * sizeof(void *));
+                                               t->buckets.capacity * sizeof(void *));
 }
 
 /* --- */
@@ -203,14 +203,14 @@ static void no_bucket_is_long(void **state)
     (void)state;
     for (uint64_t key = 0; key < KEYS; key++)
         add(f, key);
-    for (uint32_t i = 0; i < f->table.buckets; i++) {
-        uint32_t n = 0, number = f->table.segments[i / 4096][i % 4096];
+    for (uint32_t i = 0; i < f->table.bucket_count; i++) {
+        uint32_t n = 0, number = *(uint32_t *)pages_at(&f->table.buckets, 4, i);
         for (; number != KEYED_NONE; n++)
             number = ((struct keyed_entry *)keyed_table_entry(&f->table, number))->next;
         longest = n > longest ? n : longest;
     }
     assert_in_range(longest, 2, 12);
-    assert_in_range(f->table.buckets, KEYS - 1, KEYS + 64);
+    assert_in_range(f->table.bucket_count, KEYS - 1, KEYS + 64);
     close_table(f);
 }
 

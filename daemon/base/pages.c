@@ -1,58 +1,60 @@
-#include "store/heap_pages.h"
+#include "base/pages.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/mem.h"
 
-void heap_pages_init(struct heap_pages *p, size_t place_size)
+void pages_init(struct pages *p, size_t item_size)
 {
-    *p = (struct heap_pages){.place_size = (uint32_t)place_size};
+    assert(item_size > 0 && item_size <= SLAB_CHUNK_MIN);
+    *p = (struct pages){.item_size = (uint32_t)item_size};
 }
 
-static uint64_t page_size(const struct heap_pages *p)
+static uint64_t page_size(const struct pages *p)
 {
     return p->count == 1 ? p->page_bytes : SLAB_CHUNK_MAX;
 }
 
-void heap_pages_done(struct heap_pages *p, struct slab_pool *pool)
+void pages_done(struct pages *p, struct slab_pool *pool)
 {
     for (uint32_t i = 0; i < p->count; i++)
         slab_give(pool, p->at[i], page_size(p));
     mem_free(p->at);
-    heap_pages_init(p, p->place_size);
+    pages_init(p, p->item_size);
 }
 
-/* Places that are there. A page may have a little more than its places need. */
-static uint64_t room(const struct heap_pages *p)
+/* For so many items there is room. A page may be a little larger than its items. */
+static uint64_t room(const struct pages *p)
 {
-    return p->count * (page_size(p) / p->place_size);
+    return p->count * (page_size(p) / p->item_size);
 }
 
-static bool first_is_small(const struct heap_pages *p)
+static bool first_is_small(const struct pages *p)
 {
     return p->count == 1 && p->page_bytes < SLAB_CHUNK_MAX;
 }
 
-static uint32_t next_capacity(const struct heap_pages *p)
+static uint32_t next_capacity(const struct pages *p)
 {
     if (p->count < p->capacity)
         return p->capacity;
     return p->capacity == 0 ? 1 : 2 * p->capacity;
 }
 
-uint64_t heap_pages_growth(const struct heap_pages *p, uint64_t places)
+uint64_t pages_growth(const struct pages *p, uint64_t items)
 {
     uint64_t directory = (next_capacity(p) - p->capacity) * sizeof(*p->at);
 
-    if (places < room(p))
+    if (items < room(p))
         return 0;
     if (first_is_small(p))
         return p->page_bytes;
     return directory + (p->count == 0 ? SLAB_CHUNK_MIN : SLAB_CHUNK_MAX);
 }
 
-static void first_widen(struct heap_pages *p, struct slab_pool *pool)
+static void first_widen(struct pages *p, struct slab_pool *pool)
 {
     void *wider = slab_take(pool, 2 * p->page_bytes);
 
@@ -62,7 +64,7 @@ static void first_widen(struct heap_pages *p, struct slab_pool *pool)
     p->page_bytes *= 2;
 }
 
-static void page_add(struct heap_pages *p, struct slab_pool *pool)
+static void page_add(struct pages *p, struct slab_pool *pool)
 {
     uint32_t capacity = next_capacity(p);
     size_t size = p->count == 0 ? SLAB_CHUNK_MIN : SLAB_CHUNK_MAX;
@@ -75,9 +77,10 @@ static void page_add(struct heap_pages *p, struct slab_pool *pool)
     p->page_bytes += size;
 }
 
-void heap_pages_widen(struct heap_pages *p, struct slab_pool *pool, uint64_t places)
+void pages_widen(struct pages *p, struct slab_pool *pool, uint64_t items)
 {
-    if (places < room(p))
+    assert(items <= room(p));
+    if (items < room(p))
         return;
     if (first_is_small(p))
         first_widen(p, pool);
@@ -85,11 +88,12 @@ void heap_pages_widen(struct heap_pages *p, struct slab_pool *pool, uint64_t pla
         page_add(p, pool);
 }
 
-void heap_pages_shrink(struct heap_pages *p, struct slab_pool *pool, uint64_t places)
+void pages_shrink(struct pages *p, struct slab_pool *pool, uint64_t items)
 {
-    if (places == 0)
-        heap_pages_done(p, pool);
-    while (p->count > 1 && places <= (p->count - 1) * (SLAB_CHUNK_MAX / p->place_size)) {
+    assert(items <= room(p));
+    if (items == 0)
+        pages_done(p, pool);
+    while (p->count > 1 && items <= (p->count - 1) * PAGE_ITEMS(p->item_size)) {
         slab_give(pool, p->at[--p->count], SLAB_CHUNK_MAX);
         p->page_bytes -= SLAB_CHUNK_MAX;
     }

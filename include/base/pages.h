@@ -1,0 +1,49 @@
+/*
+ * base/pages: items of one size, known by their places, which are counted from 0.
+ *
+ * They lie in pages of a pool. There come to be more by a page at a time, so no call copies
+ * more than a page, and pages at the end are given back. The first page begins small, and
+ * moves as it grows.
+ */
+#ifndef BASE_PAGES_H
+#define BASE_PAGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/slab.h"
+
+/* In a page of full size. */
+#define PAGE_ITEMS(item_size) (SLAB_CHUNK_MAX / (item_size))
+
+struct pages {
+    void **at; /* owned, and so are the pages */
+    uint32_t count, capacity;
+    uint32_t item_size;
+    uint64_t page_bytes;
+};
+
+/* Without items it takes no memory. */
+void pages_init(struct pages *p, size_t item_size);
+void pages_done(struct pages *p, struct slab_pool *pool);
+
+/* What pages_widen() allocates. */
+uint64_t pages_growth(const struct pages *p, uint64_t items);
+/* `items` are there: sees to it that there is room for one more. */
+void pages_widen(struct pages *p, struct slab_pool *pool, uint64_t items);
+/* No more than `items` are there from now on. */
+void pages_shrink(struct pages *p, struct slab_pool *pool, uint64_t items);
+
+/* For who says the size as a constant. */
+static inline void *pages_at(const struct pages *p, size_t item_size, uint64_t i)
+{
+    return (char *)p->at[i / PAGE_ITEMS(item_size)] + i % PAGE_ITEMS(item_size) * item_size;
+}
+
+/* All that is allocated: counts as state. */
+static inline uint64_t pages_bytes(const struct pages *p)
+{
+    return p->page_bytes + (uint64_t)p->capacity * sizeof(*p->at);
+}
+
+#endif
