@@ -10,9 +10,9 @@
 static size_t printable(struct bytes text)
 {
     unsigned char c = (unsigned char)text.p[0];
-    size_t length = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+    size_t length = utf8_character_length(text.p, text.n);
 
-    if (c < 0x20 || c == 0x7f || length > text.n || utf8_valid_prefix(text.p, length) != length)
+    if (c < 0x20 || c == 0x7f || (c >= 0x80 && length == 1))
         return 0;
     if (c == 0xc2 && (unsigned char)text.p[1] < 0xa0) /* control characters, too */
         return 0;

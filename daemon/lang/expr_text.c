@@ -10,15 +10,10 @@ static enum expr_outcome give_text(struct bytes text, struct value *ret)
 
 /* --- characters --- */
 
-/* Bytes of the character at `at`; one that is not UTF-8 is a character by itself. */
+/* ASCII needs no call. */
 static inline size_t character_size(struct bytes text, size_t at)
 {
-    unsigned char first = (unsigned char)text.p[at];
-    size_t size = first < 0xC0 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-
-    if (size == 1)
-        return 1;
-    return size <= text.n - at && utf8_valid_prefix(text.p + at, size) == size ? size : 1;
+    return (unsigned char)text.p[at] < 0x80 ? 1 : utf8_character_length(text.p + at, text.n - at);
 }
 
 /* Where the text goes on behind `count` characters from `at`; at most its end. */

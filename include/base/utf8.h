@@ -1,5 +1,6 @@
 /*
- * base/utf8: well-formed UTF-8, and what to do about the rest.
+ * base/utf8: well-formed UTF-8, and what to do about the rest. libunistring says which
+ * is which (no surrogates, no overlong forms, nothing above U+10FFFF).
  */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
@@ -7,11 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/buf.h"
 #include "base/bytes.h"
 
-/* The length of the leading run that is well-formed (no surrogates, no overlong
- * forms, nothing above U+10FFFF). */
+/* The length of the leading run that is well-formed. */
 size_t utf8_valid_prefix(const char *p, size_t n);
 
 static inline bool utf8_valid(struct bytes text)
@@ -23,11 +22,11 @@ static inline bool utf8_valid(struct bytes text)
  * bytes that one U+FFFD replaces (Unicode 15, section 3.9, best practice). */
 size_t utf8_bad_length(const char *p, size_t n);
 
-/* Code points, where each byte that is not part of well-formed UTF-8 counts as
- * one (interface.md section 3). */
-size_t utf8_length(struct bytes text);
+/* The bytes of the character at `p` (`n` > 0); a byte that is not part of well-formed UTF-8
+ * is one by itself (interface.md section 3). */
+size_t utf8_character_length(const char *p, size_t n);
 
-/* Appends `text`, what is ill-formed replaced by U+FFFD. */
-void utf8_append_repaired(struct buf *to, struct bytes text);
+/* How many of these there are. */
+size_t utf8_length(struct bytes text);
 
 #endif

@@ -75,6 +75,7 @@ LIBRARIES = {
     "csv.h": ["codec"],
     "ini.h": ["config"],
     "unicase.h": ["base"],
+    "unistr.h": ["base"],
     "uninorm.h": ["base"],
     "xxhash.h": ["base"],
     "sys/mman.h": ["base"],

@@ -1,7 +1,7 @@
 #include "unit.h"
 
 #include "base/mem.h"
-#include "base/utf8.h"
+#include "repaired.h"
 
 /* In `repaired`, U+FFFD is written as `?`. */
 static const struct {
@@ -91,7 +91,7 @@ static void repairs_each_maximal_part_by_one_replacement(void **state)
             append_expected(&expected, rows[i].repaired);
         else
             buf_append_bytes(&expected, rows[i].text);
-        utf8_append_repaired(&repaired, rows[i].text);
+        append_repaired(&repaired, rows[i].text);
         assert_row(bytes_equal(buf_bytes(&expected), buf_bytes(&repaired)), rows[i].what);
         buf_done(&expected);
         buf_done(&repaired);
@@ -171,7 +171,7 @@ static void whatever_was_repaired_is_well_formed(void **state)
         char text[3] = {(char)(bits >> 16), (char)(bits >> 8), (char)bits};
 
         buf_clear(&repaired);
-        utf8_append_repaired(&repaired, (struct bytes){text, 3});
+        append_repaired(&repaired, (struct bytes){text, 3});
         if (!utf8_valid(buf_bytes(&repaired)))
             fail_msg("%06X", bits);
     }
@@ -191,7 +191,7 @@ static void does_not_read_behind_the_end(void **state)
                 memcpy(exact, rows[i].text.p, n);
             assert_true(utf8_valid_prefix(exact, n) <= n);
             assert_true(utf8_length((struct bytes){exact, n}) <= n);
-            utf8_append_repaired(&repaired, (struct bytes){exact, n});
+            append_repaired(&repaired, (struct bytes){exact, n});
             buf_done(&repaired);
             mem_free(exact);
         }

@@ -5,8 +5,8 @@
 #include "base/buf.h"
 #include "base/copy.h"
 #include "base/mem.h"
-#include "base/utf8.h"
 #include "codec/text.h"
+#include "repaired.h"
 #include "transcript.h"
 
 /* The writers may use the room they ask for, and no more. */
@@ -178,7 +178,7 @@ static void jansson_reads_the_same_text(void **state)
             const char *part = parts[transcript_random(&random) % COUNT_OF(parts)];
             buf_append(&text, part, *part == '\0' ? 1 : strlen(part));
         }
-        utf8_append_repaired(&repaired, buf_bytes(&text));
+        append_repaired(&repaired, buf_bytes(&text));
         json(buf_data(&text), buf_length(&text), &to);
         read = json_loadb(buf_data(&to), buf_length(&to), JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
         assert_non_null(read);
