@@ -277,16 +277,14 @@ static void check_bounds(struct reading *r)
  * so no row of it is ever known to have none. */
 static void check_type(struct reading *r)
 {
-    enum join_type type = r->config->plan->type;
-    bool latest = r->choice.match == USE_MATCH(MATCH_LATEST);
+    const struct plan *plan = r->config->plan;
 
-    if ((type != JOIN_RIGHT && type != JOIN_FULL) ||
-        (!latest && r->choice.match != USE_MATCH(MATCH_LOOKUP)))
+    if (!plan_traits(plan)->right_asked || !plan_pads(plan, SIDE_RIGHT))
         return;
     report_value(&r->report, reading_find(r, SECTION_JOIN, "type"), 0,
                  "%s is not for match = %s, where the right side is a table that is asked, and "
                  "never padded (write inner, left, semi or anti)",
-                 join_type_word(type), latest ? "latest" : "lookup");
+                 join_type_word(plan->type), plan_traits(plan)->word);
 }
 
 static void check_together(struct reading *r)
@@ -329,9 +327,9 @@ static void fill_plan(struct config *c)
 {
     struct plan *p = c->plan;
 
-    if (p->match == MATCH_TUMBLING)
+    if (p->slide_ms == 0) /* tumbling */
         p->slide_ms = p->size_ms;
-    p->replay = p->time == TIME_EVENT && p->match <= MATCH_INTERVAL &&
+    p->replay = p->time == TIME_EVENT && plan_traits(p)->replays &&
                 is_bounded(&c->input[SIDE_LEFT].endpoint) &&
                 is_bounded(&c->input[SIDE_RIGHT].endpoint);
     p->keep_times = select_keeps_times(&c->output[OUTPUT_RESULTS].format.select);

@@ -7,22 +7,12 @@
 #include "config/fields.h"
 #include "lang/expr_lexer.h"
 
-bool select_has_right(const struct plan *p)
-{
-    return p->type != JOIN_SEMI && p->type != JOIN_ANTI;
-}
-
-static bool has_windows(const struct plan *p)
-{
-    return p->match == MATCH_TUMBLING || p->match == MATCH_SLIDING || p->match == MATCH_SESSION;
-}
-
 static struct expr_scope scope_of(const struct plan *p, bool right)
 {
     return (struct expr_scope){
         .schemas = {&p->side[SIDE_LEFT].schema, right ? &p->side[SIDE_RIGHT].schema : NULL},
         .times = true,
-        .windows = has_windows(p),
+        .windows = plan_traits(p)->has_windows,
     };
 }
 
@@ -40,11 +30,11 @@ static bool wants_right(struct expr *e, const struct plan *p)
 
 bool select_bind(struct expr *e, const struct plan *p, struct expr_fault *ret_fault)
 {
-    struct expr_scope scope = scope_of(p, select_has_right(p));
+    struct expr_scope scope = scope_of(p, !plan_is_one_sided(p));
 
     if (expr_bind(e, &scope, ret_fault))
         return true;
-    if (!select_has_right(p) && wants_right(e, p)) {
+    if (plan_is_one_sided(p) && wants_right(e, p)) {
         mem_free(ret_fault->message);
         expr_fault_at(ret_fault, ret_fault->offset,
                       "the result of a join of type %s has only the record of the left side",
@@ -60,7 +50,7 @@ void select_all(const struct plan *p, struct expr_list *ret)
     struct expr_fault fault;
     bool ok;
 
-    for (int s = 0; s < (select_has_right(p) ? SIDES : 1); s++) {
+    for (int s = 0; s < (plan_is_one_sided(p) ? 1 : SIDES); s++) {
         const struct schema *schema = &p->side[s].schema;
         for (size_t i = 0; i < schema->count; i++) {
             if (buf_length(&text) > 0)

@@ -426,8 +426,8 @@ static void write_time(const struct config *c, struct buf *to)
 {
     struct buf text = BUF_EMPTY;
 
-    if (c->plan->match == MATCH_LOOKUP || c->plan->match == MATCH_BATCH)
-        return; /* they know none */
+    if (!plan_traits(c->plan)->by_time)
+        return;
     append_clock(c->plan, &text);
     words_end(&text, to);
     if (c->plan->time == TIME_EVENT) {

@@ -90,7 +90,7 @@ static void append_again(const struct config *c, const struct endpoint *e, struc
 {
     if (e->kind != ENDPOINT_CONNECT)
         return;
-    buf_append_text(to, c->plan->match == MATCH_BATCH ? ", tried until there is one"
+    buf_append_text(to, plan_traits(c->plan)->bounded ? ", tried until there is one"
                                                       : ", and makes again whenever it ends");
 }
 

@@ -58,7 +58,7 @@ struct engine *engine_new(const struct plan *plan)
     set_limits(e, plan->state_bytes_max);
     judge_init(&e->judge, plan);
     lag_init(&e->lag);
-    e->notes_lags = plan->match != MATCH_LOOKUP && plan->match != MATCH_BATCH;
+    e->notes_lags = plan_traits(plan)->by_time;
     watermark_of(plan, &e->watermark);
     for (int s = 0; s < SIDES; s++)
         watermark_open(&e->watermark, &e->own_feed[s], (enum side)s);
@@ -139,7 +139,7 @@ void engine_note_full(struct engine *e, enum side side, enum level level)
 enum level engine_level(const struct engine *e, enum side side, const struct feed *f)
 {
     bool more = e->event ? watermark_holds_back(&e->watermark, side, f)
-                         : e->plan->match == MATCH_LATEST && side == SIDE_RIGHT;
+                         : plan_traits(e->plan)->right_asked && side == SIDE_RIGHT;
 
     return more ? LEVEL_MORE : LEVEL_LIMIT;
 }

@@ -66,7 +66,7 @@ bool input_open(struct input *in, struct event_base *base, struct pump *pump,
 {
     *in = (struct input){.config = c, .side = side, .base = base, .pump = pump};
     list_init(&in->sources);
-    if (pump->plan->match == MATCH_LOOKUP && side == SIDE_RIGHT)
+    if (plan_traits(pump->plan)->right_file && side == SIDE_RIGHT)
         return true; /* it is flow/lookup's */
     switch (c->endpoint.kind) {
     case ENDPOINT_FILE:

@@ -237,7 +237,7 @@ bool lookup_open(struct lookup *l, struct engine *e, struct clock *c, const stru
     int64_t fuel;
 
     *l = (struct lookup){.engine = e, .clock = c, .reading = {.fd = -1}};
-    if (config->plan->match != MATCH_LOOKUP)
+    if (!plan_traits(config->plan)->right_file)
         return true;
     l->config = &config->input[SIDE_RIGHT];
     l->path = l->config->endpoint.path;

@@ -549,7 +549,7 @@ bool pump_holds_side(const struct pump *p, enum side side)
 
     return !p->ended[side] &&
            (!pump_fates_have_room(p) || hold == ENGINE_FULL || results_hold(p, side) ||
-            (hold == ENGINE_OTHER && p->plan->match == MATCH_BATCH));
+            (hold == ENGINE_OTHER && plan_traits(p->plan)->bounded));
 }
 
 bool pump_finished(const struct pump *p)

@@ -6,7 +6,7 @@ void cross_init(struct cross *c, const struct plan *plan, struct books *books)
 {
     *c = (struct cross){
         .pads = {plan_pads(plan, SIDE_LEFT), plan_pads(plan, SIDE_RIGHT)},
-        .one_sided = pairing_is_one_sided(plan),
+        .one_sided = plan_is_one_sided(plan),
         .asks = plan->on != NULL,
         .tasks = CROSS_TELL | CROSS_CLOSE,
         .matched_flag = RECORD_MATCHED,

@@ -36,7 +36,7 @@ static void *interval_join_create(const struct operator_context *c)
     j->context = *c;
     j->reached = STREAM_TIME_MIN;
     j->probe.ref = REFERENCE_NONE;
-    j->one_sided = pairing_is_one_sided(p);
+    j->one_sided = plan_is_one_sided(p);
     pairing_init(&j->pairing, p, c->books);
     key_chains_init(&j->chains, p->hash_seed);
     spent_init(&j->spent);

@@ -60,7 +60,7 @@ static size_t tell_match(struct meeting *m, struct record *l, struct record *r, 
 
     pairing_matched(books, SIDE_LEFT, l, &m->side[SIDE_LEFT].undecided);
     pairing_matched(books, SIDE_RIGHT, r, &m->side[SIDE_RIGHT].undecided);
-    if (!pairing_is_one_sided(m->context.plan))
+    if (!plan_is_one_sided(m->context.plan))
         return tell(m, RESULT_PAIR, l, r, ret);
     return m->context.plan->type == JOIN_SEMI ? tell(m, RESULT_SEMI, l, NULL, ret) : 0;
 }

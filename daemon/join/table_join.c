@@ -50,8 +50,8 @@ static void *table_join_create(const struct operator_context *c)
     struct table_join *j = mem_alloc_zeroed(1, sizeof(*j));
 
     j->context = *c;
-    j->lookup = c->plan->match == MATCH_LOOKUP;
-    j->one_sided = pairing_is_one_sided(c->plan);
+    j->lookup = plan_traits(c->plan)->right_file;
+    j->one_sided = plan_is_one_sided(c->plan);
     for (int s = 0; s < SIDES; s++)
         j->pads[s] = plan_pads(c->plan, s);
     assert(!j->lookup || !j->pads[SIDE_RIGHT]); /* config allows no such type */

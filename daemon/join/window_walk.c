@@ -451,7 +451,7 @@ void window_walk_init(struct window_walk *w, const struct plan *plan, struct boo
         .plan = plan,
         .pool = pool,
         .tables_kept_max = tables_kept_max,
-        .pairs_plain = plan->on == NULL && !pairing_is_one_sided(plan),
+        .pairs_plain = plan->on == NULL && !plan_is_one_sided(plan),
     };
     cross_init(&w->cross, plan, books);
 }

@@ -16,6 +16,22 @@ const char *join_type_word(enum join_type t)
     return type_words[t];
 }
 
+const struct match_traits match_traits[MATCH_KINDS] = {
+    [MATCH_TUMBLING] = {.word = "tumbling",
+                        .by_time = true,
+                        .replays = true,
+                        .aligned = true,
+                        .has_windows = true,
+                        .detaches = true},
+    [MATCH_SLIDING] =
+        {.word = "sliding", .by_time = true, .replays = true, .aligned = true, .has_windows = true},
+    [MATCH_SESSION] = {.word = "session", .by_time = true, .replays = true, .has_windows = true},
+    [MATCH_INTERVAL] = {.word = "interval", .by_time = true, .replays = true},
+    [MATCH_LATEST] = {.word = "latest", .by_time = true, .right_asked = true},
+    [MATCH_LOOKUP] = {.word = "lookup", .right_asked = true, .right_file = true},
+    [MATCH_BATCH] = {.word = "batch", .bounded = true},
+};
+
 struct plan *plan_new(void)
 {
     struct plan *p = mem_alloc_zeroed(1, sizeof(*p));
@@ -61,7 +77,7 @@ bool plan_pads(const struct plan *p, enum side s)
 
 bool plan_detaches(const struct plan *p)
 {
-    return p->match == MATCH_TUMBLING && p->grace_ms == 0;
+    return plan_traits(p)->detaches && p->grace_ms == 0;
 }
 
 int64_t plan_window_start(const struct plan *p, int64_t t)

@@ -29,7 +29,7 @@ static void begin_draining(struct daemon *d)
  * for nothing of the left side was read. */
 static bool table_is_too_large(const struct daemon *d)
 {
-    if (d->config->plan->match != MATCH_BATCH || engine_takes(d->engine))
+    if (!plan_traits(d->config->plan)->bounded || engine_takes(d->engine))
         return false;
     log_error("right: the table does not fit into [state] memory (%llu bytes): it has %llu rows so "
               "far",
@@ -74,9 +74,9 @@ static void tell_buffered(struct daemon *d)
 /* A lookup's table is not lost: its file is there. */
 static void tell_held(const struct daemon *d)
 {
-    bool table = d->config->plan->match == MATCH_LOOKUP;
+    bool file = plan_traits(d->config->plan)->right_file;
     uint64_t left = engine_held(d->engine, SIDE_LEFT);
-    uint64_t right = table ? 0 : engine_held(d->engine, SIDE_RIGHT);
+    uint64_t right = file ? 0 : engine_held(d->engine, SIDE_RIGHT);
 
     if (left + right > 0)
         log_error("output: stopped with %llu left and %llu right records undecided",

@@ -16,9 +16,6 @@
 #include "lang/expr.h"
 #include "model/plan.h"
 
-/* Do results know the right side? Those of semi and anti joins do not. */
-bool select_has_right(const struct plan *p);
-
 /* The default: all fields, left then right; bound. */
 void select_all(const struct plan *p, struct expr_list *ret);
 

@@ -43,7 +43,7 @@ struct cross_count {
 
 struct cross {
     struct pairing pairing;
-    bool pads[SIDES], one_sided; /* plan_pads(), pairing_is_one_sided() */
+    bool pads[SIDES], one_sided; /* plan_pads(), plan_is_one_sided() */
     bool asks;                   /* there is an `on` */
 
     /* Set by the owner before cross_begin(). What cross_init() sets is right where a group

@@ -44,7 +44,7 @@ struct interval_probe {
 struct interval_join {
     struct operator_context context;
     struct pairing pairing;
-    bool one_sided; /* pairing_is_one_sided() */
+    bool one_sided; /* plan_is_one_sided() */
     struct key_chains chains;
     struct interval_side side[SIDES];
     struct stream_time reached;

@@ -43,12 +43,6 @@ static inline void pairing_forget(struct pairing *p)
     p->cut_left = NULL;
 }
 
-/* Rows of pairs, or one row for a left record that has a match (semi), or none (anti)? */
-static inline bool pairing_is_one_sided(const struct plan *plan)
-{
-    return plan->type == JOIN_SEMI || plan->type == JOIN_ANTI;
-}
-
 /* `*held` is the store's count of undecided records of this side. MATCHED implies DECIDED. */
 void pairing_matched(struct books *books, enum side side, struct record *r, uint64_t *held);
 void pairing_unmatched(struct books *books, enum side side, struct record *r, uint64_t *held);

@@ -56,7 +56,7 @@ struct pane_windows pane_windows_of(const struct plan *plan, int64_t t);
 /* Has each pane one window only? */
 static inline bool pane_is_window(const struct plan *plan)
 {
-    return plan->slide_ms >= plan->size_ms;
+    return !plan_windows_overlap(plan);
 }
 
 struct pane_list {

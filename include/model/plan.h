@@ -31,6 +31,21 @@ enum match_kind {
 };
 #define MATCH_KINDS 7
 
+/* What a kind is like, for all who would have to know the kinds otherwise. (What it does is
+ * its operator's: join/operator.) */
+struct match_traits {
+    const char *word; /* "tumbling", ... */
+    bool by_time;     /* times decide who meets: there are lags, late records and event time */
+    bool replays;     /* ... and of two files, which side's next record is read first */
+    bool aligned;     /* windows of one size, whose places are known beforehand */
+    bool has_windows; /* results tell of the window that they lie in */
+    bool detaches;    /* windows may be fired elsewhere (join/firing) if they are over then */
+    bool right_asked; /* the right side is a table of what holds now, and is never padded ... */
+    bool right_file;  /* ... and is read from a file, whole, again and again */
+    bool bounded;     /* both sides are read to their ends, the right one before the left one */
+};
+extern const struct match_traits match_traits[MATCH_KINDS];
+
 enum time_kind { TIME_PROCESSING, TIME_EVENT };
 
 #define PLAN_OFF (-1)
@@ -77,6 +92,23 @@ struct plan {
 
 struct plan *plan_new(void);
 void plan_free(struct plan *p);
+
+static inline const struct match_traits *plan_traits(const struct plan *p)
+{
+    return &match_traits[p->match];
+}
+
+/* Rows of pairs, or one row for a left record that has a match (semi), or none (anti)? */
+static inline bool plan_is_one_sided(const struct plan *p)
+{
+    return p->type == JOIN_SEMI || p->type == JOIN_ANTI;
+}
+
+/* May a record lie in more than one aligned window? */
+static inline bool plan_windows_overlap(const struct plan *p)
+{
+    return p->slide_ms < p->size_ms;
+}
 
 /* Outer joins pad their unmatched rows with NULLs; the rows of anti count too. */
 bool plan_pads(const struct plan *p, enum side s);

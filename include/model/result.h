@@ -23,8 +23,8 @@ struct result {
 };
 #define RESULT_NO_WINDOW EXPR_NO_WINDOW
 
-/* A pair comes once for each window that holds both. In the first one its later record is
- * in its own first. */
+/* Where windows overlap, a pair comes once for each that holds both. In the first one its later
+ * record is in its own first. */
 static inline bool results_meet_first(const struct plan *plan, const struct result *r)
 {
     int64_t left = r->time[SIDE_LEFT], right = r->time[SIDE_RIGHT];
@@ -37,7 +37,7 @@ static inline void results_note_lag(struct lag *lag, const struct plan *plan,
 {
     int64_t lag_ms = r->time[SIDE_RIGHT] - r->time[SIDE_LEFT];
 
-    if (plan->match != MATCH_SLIDING) {
+    if (!plan_windows_overlap(plan)) {
         lag_add(lag, lag_ms);
         return;
     }

@@ -64,8 +64,28 @@ static void outer_joins_and_anti_pad(void **state)
         p->type = rows[i].type;
         assert_row(plan_pads(p, SIDE_LEFT) == rows[i].left, join_type_word(p->type));
         assert_row(plan_pads(p, SIDE_RIGHT) == rows[i].right, join_type_word(p->type));
+        assert_int_equal(plan_is_one_sided(p), p->type == JOIN_SEMI || p->type == JOIN_ANTI);
     }
     plan_free(p);
+}
+
+static void traits_of_kinds_go_together(void **state)
+{
+    static const char *const words[] = {"tumbling", "sliding", "session", "interval",
+                                        "latest",   "lookup",  "batch"};
+
+    (void)state;
+    assert_int_equal(COUNT_OF(words), MATCH_KINDS);
+    for (int m = 0; m < MATCH_KINDS; m++) {
+        const struct match_traits *t = &match_traits[m];
+        assert_string_equal(t->word, words[m]);
+        assert_row(!t->replays || t->by_time, t->word);
+        assert_row(!t->has_windows || t->by_time, t->word);
+        assert_row(!t->aligned || t->has_windows, t->word);
+        assert_row(!t->detaches || t->aligned, t->word);
+        assert_row(!t->right_file || t->right_asked, t->word);
+        assert_row(!t->bounded || !t->by_time, t->word);
+    }
 }
 
 #define DAY INT64_C(86400000)
@@ -138,6 +158,7 @@ int main(void)
         cmocka_unit_test(a_new_plan_is_an_inner_tumbling_join_in_processing_time),
         cmocka_unit_test(a_plan_owns_all_that_it_points_at),
         cmocka_unit_test(outer_joins_and_anti_pad),
+        cmocka_unit_test(traits_of_kinds_go_together),
         cmocka_unit_test(windows_are_aligned_to_the_epoch),
         cmocka_unit_test(no_window_starts_between_a_time_and_its_window),
     };
