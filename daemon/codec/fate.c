@@ -77,7 +77,8 @@ static void append_fields(const struct record *r, const struct record_form *form
     mem_free(fields);
 }
 
-void fate_record(const struct record *r, const struct record_form *form, struct buf *to)
+/* As its side's lines are written; nothing for NULL. */
+static void append_record(const struct record *r, const struct record_form *form, struct buf *to)
 {
     if (r == NULL)
         return;
@@ -85,4 +86,18 @@ void fate_record(const struct record *r, const struct record_form *form, struct 
         append_fields(r, form, to);
     else
         buf_append_bytes(to, record_body(r));
+}
+
+void fate_pair(const struct plan *plan, const struct encoder *e, const struct result *r,
+               struct buf *detail, struct buf *line)
+{
+    if (r->kind == RESULT_FAILED)
+        buf_append_text(detail, "on cannot be computed for this pair");
+    else
+        encoder_failure(e, detail);
+    if (r->record[SIDE_RIGHT] != NULL) {
+        buf_append_text(detail, "; right: ");
+        append_record(r->record[SIDE_RIGHT], &plan->side[SIDE_RIGHT].form, detail);
+    }
+    append_record(r->record[SIDE_LEFT], &plan->side[SIDE_LEFT].form, line);
 }

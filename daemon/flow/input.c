@@ -6,17 +6,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "flow/pump.h"
 #include "io/log.h"
 
-#define SOURCES_EACH(in, name) LIST_EACH (&(in)->sources, struct source, link, name)
+#define SOURCES_EACH(in, name) LIST_EACH (&(in)->group.sources, struct source, link, name)
 
 static struct source *source_join(struct input *in, int fd, enum source_kind kind, const char *peer)
 {
-    struct source *s = source_new(in, fd, kind, peer);
+    struct source *s = source_new(&in->group, fd, kind, peer);
 
-    list_append(&in->sources, &s->link);
-    in->source_count++;
+    engine_feed_open(in->engine, &s->feed, in->group.side);
+    if (kind == SOURCE_REGULAR)
+        engine_never_idle(in->engine, in->group.side);
     return s;
 }
 
@@ -25,23 +25,24 @@ static void on_connection(void *owner, int fd, const char *peer)
     struct input *in = owner;
     struct source *s = source_join(in, fd, SOURCE_SOCKET, peer);
 
-    log_debug("%s: connected with %s", side_word(in->side), peer);
+    log_debug("%s: connected with %s", side_word(in->group.side), peer);
     source_watch(s);
-    pump_ready(in->pump, s); /* what has come with it may be all that keeps its side awake */
+    in->group.ready(in->group.mover,
+                    s); /* what has come with it may be all that keeps its side awake */
 }
 
 static bool open_path(struct input *in)
 {
-    const char *path = in->config->endpoint.path;
+    const char *path = in->group.config->endpoint.path;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat st;
 
     if (fd < 0) {
-        log_error("%s: cannot open %s: %s", side_word(in->side), path, strerror(errno));
+        log_error("%s: cannot open %s: %s", side_word(in->group.side), path, strerror(errno));
         return false;
     }
     if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-        log_error("%s: cannot read %s: it is a directory", side_word(in->side), path);
+        log_error("%s: cannot read %s: it is a directory", side_word(in->group.side), path);
         close(fd);
         return false;
     }
@@ -54,21 +55,23 @@ static bool open_standard(struct input *in)
     int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 
     if (fd < 0) {
-        log_error("%s: standard input is closed: %s", side_word(in->side), strerror(errno));
+        log_error("%s: standard input is closed: %s", side_word(in->group.side), strerror(errno));
         return false;
     }
     source_join(in, fd, source_kind_of(fd), "standard input")->shared = true;
     return true;
 }
 
-bool input_open(struct input *in, struct event_base *base, struct pump *pump,
-                const struct input_config *c, enum side side)
+bool input_open(struct input *in, struct event_base *base, struct engine *e, const struct config *c,
+                enum side side, source_ready *ready, void *mover)
 {
-    *in = (struct input){.config = c, .side = side, .base = base, .pump = pump};
-    list_init(&in->sources);
-    if (plan_traits(pump->plan)->right_file && side == SIDE_RIGHT)
+    const struct endpoint *end = &c->input[side].endpoint;
+
+    *in = (struct input){.plan = c->plan, .engine = e};
+    source_group_init(&in->group, base, &c->input[side], side, ready, mover);
+    if (plan_traits(c->plan)->right_file && side == SIDE_RIGHT)
         return true; /* it is flow/lookup's */
-    switch (c->endpoint.kind) {
+    switch (end->kind) {
     case ENDPOINT_FILE:
         return open_path(in);
     case ENDPOINT_STANDARD:
@@ -79,21 +82,21 @@ bool input_open(struct input *in, struct event_base *base, struct pump *pump,
     case ENDPOINT_NONE:
         break;
     }
-    in->listening =
-        listener_open(&in->listener, base, &c->endpoint, side_word(side), on_connection, in);
+    in->listening = listener_open(&in->listener, base, end, side_word(side), on_connection, in);
     return in->listening;
 }
 
 void input_start(struct input *in)
 {
-    const struct endpoint *e = &in->config->endpoint;
+    const struct endpoint *e = &in->group.config->endpoint;
 
     SOURCES_EACH(in, s)
     source_watch(s);
     if (e->kind != ENDPOINT_CONNECT)
         return;
     in->connecting = true;
-    connector_start(&in->connector, in->base, e, side_word(in->side), on_connection, in);
+    connector_start(&in->connector, in->group.base, e, side_word(in->group.side), on_connection,
+                    in);
 }
 
 void input_close(struct input *in)
@@ -109,20 +112,20 @@ void input_close(struct input *in)
 
 static bool is_batch(const struct input *in)
 {
-    return in->pump->plan->match == MATCH_BATCH;
+    return plan_traits(in->plan)->bounded;
 }
 
 /* Batch: a listening side ends with its last connection, and its port with it. Who waits in
  * the queue has connected already. */
 static void end_with_last(struct input *in)
 {
-    if (!is_batch(in) || in->source_count > 0)
+    if (!is_batch(in) || in->group.count > 0)
         return;
     listener_take_last(&in->listener);
     listener_close(&in->listener);
     in->stopping = true;
-    log_info("%s: the last connection has closed: this side %s", side_word(in->side),
-             in->source_count > 0 ? "ends with those that waited" : "has ended");
+    log_info("%s: the last connection has closed: this side %s", side_word(in->group.side),
+             in->group.count > 0 ? "ends with those that waited" : "has ended");
 }
 
 /* Batch: the end of a connection that we made is the side's, if it came in order; else who
@@ -135,19 +138,19 @@ static void connect_again_or_end(struct input *in, enum input_end how, const cha
     }
     connector_stop(&in->connector);
     in->stopping = true;
-    in->fault = how == INPUT_BROKEN;
-    if (in->fault)
+    in->group.fault = how == INPUT_BROKEN;
+    if (in->group.fault)
         log_error("%s: the connection to %s broke before its end: what came is not all",
-                  side_word(in->side), peer);
+                  side_word(in->group.side), peer);
     else
-        log_info("%s: %s has closed: this side has ended", side_word(in->side), peer);
+        log_info("%s: %s has closed: this side has ended", side_word(in->group.side), peer);
 }
 
 void input_source_done(struct input *in, struct source *s)
 {
     if (in->listening)
         listener_gone(&in->listener);
-    in->source_count--;
+    engine_feed_close(in->engine, &s->feed);
     if (in->connecting && !in->stopping)
         connect_again_or_end(in, s->end, s->peer);
     source_free(s);
@@ -157,7 +160,7 @@ void input_source_done(struct input *in, struct source *s)
 
 bool input_ended(const struct input *in)
 {
-    return in->source_count == 0 && (in->stopping || (!in->listening && !in->connecting));
+    return in->group.count == 0 && (in->stopping || (!in->listening && !in->connecting));
 }
 
 bool input_trouble(const struct input *in, struct buf *ret_reason)
@@ -168,7 +171,7 @@ bool input_trouble(const struct input *in, struct buf *ret_reason)
 void input_close_door(struct input *in)
 {
     if (in->listening) {
-        if (in->config->endpoint.family != FAMILY_SYSTEMD)
+        if (in->group.config->endpoint.family != FAMILY_SYSTEMD)
             listener_take_last(&in->listener);
         listener_close(&in->listener);
     }
@@ -190,6 +193,6 @@ void input_cut(struct input *in)
         source_cut(s);
         if (s->end == INPUT_BROKEN)
             log_warning("%s: %s did not end within the time that a stop gives: cut off",
-                        side_word(in->side), s->peer);
+                        side_word(in->group.side), s->peer);
     }
 }

@@ -6,17 +6,22 @@
 #include "flow/tell.h"
 #include "io/log.h"
 
+/* A unit of fuel is about 10 ns. */
 #define TURN_FUEL 100000
+#define ROW_FUEL  6 /* to cut and judge a row; storing it is the engine's to say */
 /* So many sources are looked at for one that time waits for, and so often one after the other
  * it is read before those that have waited longer. */
 #define LOOK_AHEAD      8
 #define OUT_OF_TURN_MAX 8
 #define REJECT_FUEL     300
 #define READ_FUEL       200
-#define DELIVERY_FUEL   2000 /* to settle its news, beside its bytes */
+/* By turns: to cut once, and what gives no rows: lines that are empty, or too long. */
+#define FETCH_FUEL   20
+#define BYTES_A_FUEL 4
 /* A read's rows are dealt with in its own turn, unless they are many and dear. */
 #define OVERDRAFT_MAX (2 * TURN_FUEL)
 
+#define READ_BYTES (256 << 10)
 /* Longer tails are not copied to the shared buffer for each read. */
 #define TAIL_COPY_MAX (16 << 10)
 /* What an idle connection may keep allocated. */
@@ -27,260 +32,86 @@ void pump_init(struct pump *p, struct engine *e, struct clock *c, struct input *
 {
     *p = (struct pump){.engine = e, .plan = plan, .clock = c, .inputs = inputs, .outputs = outputs};
     list_init(&p->ready);
+    results_init(&p->results, e, plan, c, outputs, &inputs[SIDE_LEFT].group.bad_records);
     for (int s = 0; s < SIDES; s++)
         batch_init(&p->batch[s], plan->side[s].form.field_count);
-    p->bytes = mem_alloc(TAIL_COPY_MAX + PUMP_READ_BYTES);
-}
-
-bool pump_start_second(struct pump *p, struct event_base *base)
-{
-    const struct output *o = &p->outputs[OUTPUT_RESULTS];
-
-    p->second = second_start(base, &o->config->format, p->plan, output_piece(o));
-    if (p->second != NULL)
-        engine_leave(p->engine, SECOND_LEAST_BYTES);
-    return p->second != NULL;
+    p->bytes = mem_alloc(TAIL_COPY_MAX + READ_BYTES);
 }
 
 void pump_done(struct pump *p)
 {
-    second_free(p->second, p->engine);
+    results_done(&p->results);
     batch_done(&p->batch[SIDE_LEFT]);
     batch_done(&p->batch[SIDE_RIGHT]);
     mem_free(p->bytes);
 }
 
-/* Windows are with the second thread: the engine gives nothing meanwhile. */
-static bool fires_aside(const struct pump *p)
-{
-    return p->second != NULL && second_out(p->second) > 0;
-}
-
-/* What was written is news alone, for which nobody needs room. */
-static bool needs_room(const struct delivery *d)
-{
-    return d->row_count > 0 && !d->written;
-}
-
-static bool rows_are_delivered(const struct pump *p)
-{
-    const struct delivery *d = fires_aside(p) ? second_first(p->second) : NULL;
-    return d != NULL && needs_room(d);
-}
-
-bool pump_results_wait(const struct pump *p)
-{
-    return p->next < p->count || rows_are_delivered(p);
-}
-
-bool pump_fates_have_room(const struct pump *p)
+/* [late] and [rejects]. */
+static bool fates_have_room(const struct pump *p)
 {
     return output_has_room(&p->outputs[OUTPUT_REJECTS]) &&
            output_has_room(&p->outputs[OUTPUT_LATE]);
 }
 
-static bool results_can_move(const struct pump *p)
+/* Of two files that are one history. */
+static void await_turn(struct pump *p, struct source *s)
 {
-    return !pump_results_wait(p) || output_has_room(&p->outputs[OUTPUT_RESULTS]);
-}
-
-/* The second thread has enough to do, and gets it done: what is read in event time now, it would
- * fire later, from memory that the windows before it could have given back. */
-static bool second_is_behind(const struct pump *p)
-{
-    return p->plan->time == TIME_EVENT && fires_aside(p) && second_out(p->second) > 1 &&
-           second_out_bytes(p->second) > SECOND_AHEAD_BYTES && !rows_are_delivered(p);
+    p->history[s->group->side] = s;
+    p->dry[s->group->side] = false;
+    source_unwatch(s);
 }
 
 /* Results in the way are no reason, if they can be given on the way. */
 static bool may_take(const struct pump *p, const struct source *s)
 {
-    enum engine_hold hold = engine_holds(p->engine, s->input->side, &s->feed);
+    enum engine_hold hold = engine_holds(p->engine, s->group->side, &s->feed);
 
-    return pump_fates_have_room(p) && !second_is_behind(p) &&
-           (hold == ENGINE_TAKES || (hold == ENGINE_RESULTS && results_can_move(p)));
+    return fates_have_room(p) && !results_are_behind(&p->results) &&
+           (hold == ENGINE_TAKES || (hold == ENGINE_RESULTS && results_can_move(&p->results)));
 }
 
-void pump_ready(struct pump *p, struct source *s)
+void pump_ready(void *pump, struct source *s)
 {
+    struct pump *p = pump;
+
+    engine_feed_unread(p->engine, &s->feed);
     if (p->plan->replay) {
-        replay_ready(&p->replay, s);
+        await_turn(p, s);
         return;
     }
-    engine_feed_unread(p->engine, &s->feed);
     if (!list_linked(&s->ready_link))
         list_append(&p->ready, &s->ready_link);
     if (!may_take(p, s))
         source_unwatch(s); /* else the loop would spin on it */
 }
 
-void pump_give_rows_back(struct pump *p, struct source *s)
+/* Tells the engine which sides have ended. */
+static void tell_ends(struct pump *p)
 {
-    if (p->plan->replay)
-        replay_give_back(p, s);
-}
-
-/* --- out --- */
-
-/* It is no row. */
-static void tell_failed(struct pump *p, const struct result *r)
-{
-    if (r->kind != RESULT_FAILED)
-        engine_reject_result(p->engine, r);
-    tell_pair(p, r);
-}
-
-/* Encodes what was pulled, as far as there is room for it. */
-static void encode_results(struct pump *p, size_t room, int64_t *fuel)
-{
-    struct output *o = &p->outputs[OUTPUT_RESULTS];
-
-    while (p->next<p->count && * fuel> 0 && buf_length(&o->rows) < room) {
-        size_t bytes = buf_length(&o->rows);
-        size_t n = output_results(o, &p->results[p->next], p->count - p->next, room);
-        if (p->next + n < p->count && buf_length(&o->rows) < room)
-            tell_failed(p, &p->results[p->next + n++]);
-        p->next += n;
-        *fuel -= (int64_t)(n * OUTPUT_RESULT_FUEL +
-                           (buf_length(&o->rows) - bytes) / OUTPUT_BYTES_A_FUEL);
+    for (int s = 0; s < SIDES; s++) {
+        if (p->ended[s] || !input_ended(&p->inputs[s]))
+            continue;
+        p->ended[s] = true;
+        engine_end(p->engine, (enum side)s);
     }
 }
 
-/* A few results are pulled even when there is no room for them: what gives no result
- * at all is decided, and its memory free, whether anybody reads or not. */
-static bool pull_next(struct pump *p, int64_t *fuel)
-{
-    p->next = 0;
-    p->count = engine_pull(p->engine, p->results, PUMP_RESULTS, fuel);
-    return p->count > 0;
-}
-
-static void pull_results(struct pump *p, int64_t *fuel)
-{
-    struct output *o = &p->outputs[OUTPUT_RESULTS];
-    size_t room = output_room(o);
-
-    while (*fuel > 0 && (p->next < p->count || pull_next(p, fuel))) {
-        if (buf_length(&o->rows) >= room) {
-            output_commit(o);
-            room = output_room(o);
-            if (room == 0)
-                return;
-        }
-        encode_results(p, room, fuel);
-    }
-}
-
-/* --- out, from the second thread --- */
-
-/* The next one that has come and can be taken; NULL: there is none. */
-static struct delivery *next_delivery(const struct pump *p)
-{
-    struct delivery *d = fires_aside(p) ? second_first(p->second) : NULL;
-    bool room = d != NULL && (!needs_room(d) || output_has_room(&p->outputs[OUTPUT_RESULTS]));
-
-    return room ? d : NULL;
-}
-
-static void take_delivery(struct pump *p, struct delivery *d, int64_t *fuel)
-{
-    struct output *o = &p->outputs[OUTPUT_RESULTS];
-    struct bytes detail, line;
-
-    while (delivery_next_rejected(d, &detail, &line))
-        tell_pair_rejected(p, detail, line);
-    *fuel -= DELIVERY_FUEL;
-    p->work += d->work;
-    if (d->written) {
-        output_take_written(o, buf_bytes(&d->rows), d->said, d->error);
-    } else if (d->row_count > 0) {
-        *fuel -= (int64_t)buf_length(&d->rows) / OUTPUT_BYTES_A_FUEL;
-        output_take(o, &d->rows, d->row_count);
-    }
-    second_release(p->second, p->engine);
-}
-
-static void take_deliveries(struct pump *p, int64_t *fuel)
-{
-    struct delivery *d;
-
-    while (*fuel > 0 && (d = next_delivery(p)) != NULL)
-        take_delivery(p, d, fuel);
-}
-
-/* The reader's descriptor is wanted back. What has no rows may stand before what was written. */
-static void on_recall(void *arg)
-{
-    struct pump *p = arg;
-    struct delivery *d;
-    int64_t fuel = 0;
-
-    second_recall(p->second);
-    while ((d = second_first(p->second)) != NULL && !needs_room(d))
-        take_delivery(p, d, &fuel);
-}
-
-static void lend(struct pump *p)
-{
-    struct sink *reader = output_idle_sink(&p->outputs[OUTPUT_RESULTS]);
-
-    if (reader != NULL && second_lend(p->second, reader->fd))
-        sink_lend(reader, on_recall, p);
-}
-
-void pump_count_written(struct pump *p)
-{
-    output_take_back(&p->outputs[OUTPUT_RESULTS]);
-}
-
-/* What is due. While it is busy anyway, small windows too: they come later. */
-static void hand_over(struct pump *p)
-{
-    struct firing *f;
-
-    while (p->second != NULL && second_takes(p->second) &&
-           (f = engine_detach(p->engine, fires_aside(p) ? 0 : SECOND_LEAST_BYTES)) != NULL)
-        second_give(p->second, f);
-}
-
-static void move_results(struct pump *p, int64_t *fuel)
-{
-    take_deliveries(p, fuel);
-    hand_over(p);
-    if (fires_aside(p)) {
-        lend(p);
-        return;
-    }
-    output_take_back(&p->outputs[OUTPUT_RESULTS]); /* for rows that are made here */
-    pull_results(p, fuel);
-    hand_over(p);
-}
-
-/* --- in --- */
-
-bool pump_give_results(struct pump *p, int64_t *fuel)
-{
-    int64_t before = *fuel;
-
-    move_results(p, fuel);
-    p->work += (uint64_t)(before - *fuel);
-    return *fuel < before;
-}
+/* --- in, as it comes --- */
 
 /* Gives the batch to the engine. Returns how many rows it has taken. */
 static size_t push_rows(struct pump *p, struct source *s, struct batch *b, struct stream_time now,
                         int64_t *fuel)
 {
-    enum side side = s->input->side;
+    enum side side = s->group->side;
     size_t at = 0, taken;
 
     do {
         taken = engine_push(p->engine, side, b, at, now);
-        tell_rows(p, s, b, at, at + taken, now);
+        tell_rows(p->outputs, s, b, at, at + taken, now);
         at += taken;
-    } while (at<b->count && * fuel> - OVERDRAFT_MAX && pump_fates_have_room(p) &&
+    } while (at<b->count && * fuel> - OVERDRAFT_MAX && fates_have_room(p) &&
              engine_holds(p->engine, side, &s->feed) == ENGINE_RESULTS &&
-             pump_give_results(p, fuel));
+             results_give(&p->results, fuel));
     return at;
 }
 
@@ -289,7 +120,7 @@ static size_t push_rows(struct pump *p, struct source *s, struct batch *b, struc
 static size_t feed(struct pump *p, struct source *s, const char *bytes, size_t n,
                    struct stream_time now, int64_t *fuel)
 {
-    struct batch *b = &p->batch[s->input->side];
+    struct batch *b = &p->batch[s->group->side];
     size_t done = 0;
 
     s->backlog = false;
@@ -304,7 +135,7 @@ static size_t feed(struct pump *p, struct source *s, const char *bytes, size_t n
             break;
         b->feed = &s->feed;
         taken = push_rows(p, s, b, now, fuel);
-        *fuel -= (int64_t)(b->count * (PUMP_ROW_FUEL + (size_t)engine_push_fuel(p->engine)) +
+        *fuel -= (int64_t)(b->count * (ROW_FUEL + (size_t)engine_push_fuel(p->engine)) +
                            b->rejected * REJECT_FUEL);
         done += taken == b->count ? used : decoder_rewind(s->decoder, b, taken);
         if (taken < b->count) {
@@ -328,7 +159,7 @@ static void feed_tail(struct pump *p, struct source *s, struct stream_time now, 
 /* Returns how many bytes came, as the next one. */
 static size_t read_into_tail(struct pump *p, struct source *s, int64_t *fuel)
 {
-    size_t got = source_read_on(s, PUMP_READ_BYTES);
+    size_t got = source_read_on(s, READ_BYTES);
 
     feed_tail(p, s, clock_now(p->clock), fuel);
     return got;
@@ -340,7 +171,7 @@ static size_t read_shared(struct pump *p, struct source *s, int64_t *fuel)
 
     if (tail > 0)
         memcpy(p->bytes, buf_data(&s->tail), tail);
-    got = source_read(s, p->bytes + tail, PUMP_READ_BYTES);
+    got = source_read(s, p->bytes + tail, READ_BYTES);
     if (got == 0 && s->end == INPUT_GOES_ON)
         return 0;
     tell_protocol(s, (struct bytes){p->bytes, tail + got});
@@ -354,9 +185,8 @@ static size_t read_shared(struct pump *p, struct source *s, int64_t *fuel)
  * loop would see it only after others were read. */
 static bool goes_on(const struct pump *p, const struct source *s, size_t got)
 {
-    return s->kind == SOURCE_REGULAR ||
-           (got >= PUMP_READ_BYTES / 4 && p->plan->time == TIME_EVENT &&
-            engine_awaits(p->engine, s->input->side, &s->feed));
+    return s->kind == SOURCE_REGULAR || (got >= READ_BYTES / 4 && p->plan->time == TIME_EVENT &&
+                                         engine_awaits(p->engine, s->group->side, &s->feed));
 }
 
 static void source_work(struct pump *p, struct source *s, int64_t *fuel)
@@ -378,8 +208,8 @@ static void source_work(struct pump *p, struct source *s, int64_t *fuel)
     if (s->backlog) {
         pump_ready(p, s);
     } else if (s->end != INPUT_GOES_ON) {
-        log_debug("%s: %s has ended", side_word(s->input->side), s->peer);
-        input_source_done(s->input, s);
+        log_debug("%s: %s has ended", side_word(s->group->side), s->peer);
+        input_source_done(&p->inputs[s->group->side], s);
     } else {
         source_watch(s);
         if (goes_on(p, s, got))
@@ -406,7 +236,7 @@ static struct source *next_source(struct pump *p)
     LIST_EACH (&p->ready, struct source, ready_link, s) {
         if (!may_take(p, s))
             continue;
-        if (engine_awaits(p->engine, s->input->side, &s->feed)) {
+        if (engine_awaits(p->engine, s->group->side, &s->feed)) {
             p->out_of_turn = first != NULL ? p->out_of_turn + 1 : 0;
             return s;
         }
@@ -426,32 +256,118 @@ static void read_sources(struct pump *p, int64_t *fuel)
         source_work(p, s, fuel);
 }
 
-void pump_tell_ends(struct pump *p)
+/* --- in, two files as one history --- */
+
+static void history_ends(struct pump *p, enum side side)
 {
-    for (int s = 0; s < SIDES; s++) {
-        if (p->ended[s] || !input_ended(&p->inputs[s]))
+    struct source *s = p->history[side];
+
+    log_debug("%s: %s has ended", side_word(side), s->peer);
+    tell_header(s);
+    p->history[side] = NULL;
+    input_source_done(&p->inputs[side], s);
+    tell_ends(p);
+}
+
+/* False: there is nothing now. */
+static bool read_history(struct pump *p, enum side side)
+{
+    struct source *s = p->history[side];
+    size_t got = source_read_on(s, READ_BYTES);
+
+    tell_protocol(s, buf_bytes(&s->tail));
+    if (got > 0 || s->end != INPUT_GOES_ON)
+        return true;
+    p->dry[side] = true;
+    engine_feed_read(p->engine, &s->feed, true); /* it may have waited for its turn */
+    source_watch(s);
+    return false;
+}
+
+/* Sees to it that there is a row at hand. False: there is none now, or none any more, or
+ * it would take too long to come to one. */
+static bool fetch(struct pump *p, enum side side, int64_t *fuel)
+{
+    struct source *s;
+
+    while ((s = p->history[side]) != NULL && !source_has_rows(s) && *fuel > 0) {
+        bool cut = source_cut_rows(s, &p->batch[side]);
+        p->batch[side].feed = &s->feed;
+        tell_header(s);
+        *fuel -= FETCH_FUEL + (int64_t)s->used / BYTES_A_FUEL;
+        if (cut)
             continue;
-        p->ended[s] = true;
-        engine_end(p->engine, (enum side)s);
+        if (s->end != INPUT_GOES_ON)
+            history_ends(p, side);
+        else if (!read_history(p, side))
+            return false;
+    }
+    return s != NULL && source_has_rows(s);
+}
+
+/* Gives what may come now of this side. False: nothing moved. */
+static bool give_history(struct pump *p, enum side side, int64_t *fuel)
+{
+    struct stream_time now = clock_now(p->clock);
+    struct source *s;
+    size_t taken;
+
+    if (!fetch(p, side, fuel))
+        return false;
+    s = p->history[side];
+    taken = engine_push(p->engine, side, s->rows, s->from, now);
+    tell_rows(p->outputs, s, s->rows, s->from, s->from + taken, now);
+    s->from += taken;
+    *fuel -= (int64_t)(taken + 1) * (ROW_FUEL + engine_push_fuel(p->engine));
+    return taken > 0;
+}
+
+/* Has it a row that may come now, or something to read? */
+static bool has_turn(const struct pump *p, enum side side)
+{
+    const struct source *s = p->history[side];
+
+    return s != NULL && (source_has_rows(s) || !p->dry[side]) &&
+           engine_holds(p->engine, side, &s->feed) == ENGINE_TAKES;
+}
+
+static void read_by_turns(struct pump *p, int64_t *fuel)
+{
+    bool moved = true;
+
+    while (moved && *fuel > 0 && fates_have_room(p)) {
+        moved = false;
+        for (int s = 0; s < SIDES; s++) {
+            if (!p->ended[s] && has_turn(p, (enum side)s))
+                moved |= give_history(p, (enum side)s, fuel) || p->ended[s];
+            if (p->history[s] != NULL &&
+                engine_holds(p->engine, (enum side)s, NULL) == ENGINE_RESULTS)
+                moved |= results_give(&p->results, fuel);
+        }
     }
 }
+
+static bool turns_busy(const struct pump *p)
+{
+    return fates_have_room(p) && (has_turn(p, SIDE_LEFT) || has_turn(p, SIDE_RIGHT));
+}
+
+/* --- a turn --- */
 
 /* Before anybody is called idle: the loop may not have seen what has come (it was stopped,
  * or more was ready than it sees in one go). */
 static void look_for_input(struct pump *p)
 {
     for (int side = 0; side < SIDES; side++)
-        LIST_EACH (&p->inputs[side].sources, struct source, link, s)
+        LIST_EACH (&p->inputs[side].group.sources, struct source, link, s)
             if (!s->feed.unread && source_has_input(s))
                 pump_ready(p, s);
 }
 
-/* --- a turn --- */
-
 /* This side's next row has to wait for results that nobody takes. */
 static bool results_hold(const struct pump *p, enum side side)
 {
-    return !p->ended[side] && !results_can_move(p) &&
+    return !p->ended[side] && !results_can_move(&p->results) &&
            engine_holds(p->engine, side, NULL) == ENGINE_RESULTS;
 }
 
@@ -459,32 +375,23 @@ static bool results_hold(const struct pump *p, enum side side)
  * anew with each of them. */
 static void note_holds(struct pump *p)
 {
-    bool full = !engine_takes(p->engine) || !pump_fates_have_room(p);
+    bool full = !engine_takes(p->engine) || !fates_have_room(p);
     bool results = results_hold(p, SIDE_LEFT) || results_hold(p, SIDE_RIGHT);
 
     if (!full && !results)
         p->held_since_ms = 0;
-    else if (p->held_since_ms == 0 || (!full && p->work != p->held_work))
+    else if (p->held_since_ms == 0 || (!full && p->results.work != p->held_work))
         p->held_since_ms = clock_mono().ms;
-    p->held_work = p->work;
+    p->held_work = p->results.work;
     LIST_EACH (&p->ready, struct source, ready_link, s)
         s->held |= !may_take(p, s);
-}
-
-/* Would results move? */
-static bool results_busy(const struct pump *p)
-{
-    if (fires_aside(p))
-        return next_delivery(p) != NULL;
-    return p->next < p->count ? output_has_room(&p->outputs[OUTPUT_RESULTS])
-                              : engine_has_work(p->engine);
 }
 
 /* Rows that fill no block: for those of the next turn, which comes at once. Each write wakes a
  * reader. But none is kept waiting: he was `given` something in this turn. */
 static bool rows_may_wait(const struct pump *p, uint64_t given_before)
 {
-    return p->outputs[OUTPUT_RESULTS].given != given_before && results_busy(p);
+    return p->outputs[OUTPUT_RESULTS].given != given_before && results_busy(&p->results);
 }
 
 /* What is read before its time comes is only held; but what the clock gives its time to must not
@@ -504,42 +411,25 @@ void pump_turn(struct pump *p)
     if (engine_idle_is_due(p->engine, mono))
         look_for_input(p);
     engine_watch(p->engine, mono);
-    pump_give_results(p, &results_fuel);
+    results_give(&p->results, &results_fuel);
     fuel += results_fuel;
     if (p->plan->replay)
-        replay_read(p, &fuel);
+        read_by_turns(p, &fuel);
     else
         read_sources(p, &fuel);
-    pump_tell_ends(p);
-    pump_give_results(p, &fuel);
-    p->overdrawn = fuel < 0 && results_busy(p) ? fuel : 0;
+    tell_ends(p);
+    results_give(&p->results, &fuel);
+    p->overdrawn = fuel < 0 && results_busy(&p->results) ? fuel : 0;
     if (!rows_may_wait(p, given))
         output_commit(&p->outputs[OUTPUT_RESULTS]);
     note_holds(p);
 }
 
-uint64_t pump_forget_results(struct pump *p, bool *ret_all)
-{
-    int64_t fuel = PUMP_FORGET_FUEL;
-    uint64_t results = p->count - p->next;
-
-    pump_count_written(p);
-    if (p->second != NULL) {
-        results += second_forget(p->second, p->engine, &fuel);
-        engine_leave(p->engine, UINT64_MAX);
-    }
-    while (fuel > 0 && pull_next(p, &fuel))
-        results += p->count;
-    p->next = p->count;
-    *ret_all = !engine_has_work(p->engine);
-    return results;
-}
-
 bool pump_busy(const struct pump *p)
 {
-    if (results_busy(p) || (p->plan->replay ? replay_busy(p) : first_source(p) != NULL))
-        return true;
-    return fires_aside(p) && !rows_are_delivered(p) && !second_may_sleep(p->second);
+    return results_busy(&p->results) ||
+           (p->plan->replay ? turns_busy(p) : first_source(p) != NULL) ||
+           !results_may_sleep(&p->results);
 }
 
 /* The left side of a batch is, until the right one has ended. */
@@ -548,12 +438,12 @@ bool pump_holds_side(const struct pump *p, enum side side)
     enum engine_hold hold = engine_holds(p->engine, side, NULL);
 
     return !p->ended[side] &&
-           (!pump_fates_have_room(p) || hold == ENGINE_FULL || results_hold(p, side) ||
+           (!fates_have_room(p) || hold == ENGINE_FULL || results_hold(p, side) ||
             (hold == ENGINE_OTHER && plan_traits(p->plan)->bounded));
 }
 
 bool pump_finished(const struct pump *p)
 {
-    return p->ended[SIDE_LEFT] && p->ended[SIDE_RIGHT] && !pump_results_wait(p) &&
+    return p->ended[SIDE_LEFT] && p->ended[SIDE_RIGHT] && !results_wait(&p->results) &&
            !engine_has_work(p->engine);
 }

@@ -10,7 +10,6 @@
 
 #include "base/mem.h"
 #include "flow/output.h"
-#include "flow/tell.h"
 #include "io/thread.h"
 
 #define QUEUE 16 /* firings that wait */
@@ -155,7 +154,7 @@ static void reject(struct second *s, struct delivery *d, const struct result *r)
 {
     struct buf detail = BUF_EMPTY, line = BUF_EMPTY;
 
-    tell_pair_words(s->plan, s->encoder, r, &detail, &line);
+    fate_pair(s->plan, s->encoder, r, &detail, &line);
     append_sized(&d->rejected, &detail);
     append_sized(&d->rejected, &line);
     d->rejected_count++;

@@ -9,17 +9,26 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "flow/input.h"
-#include "flow/pump.h"
-#include "io/log.h"
+
+static void tell_ready(struct source *s)
+{
+    s->group->ready(s->group->mover, s);
+}
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
-    struct source *s = arg;
-
     (void)fd;
     (void)what;
-    pump_ready(s->input->pump, s);
+    tell_ready(arg);
+}
+
+void source_group_init(struct source_group *g, struct event_base *base,
+                       const struct input_config *c, enum side side, source_ready *ready,
+                       void *mover)
+{
+    *g = (struct source_group){
+        .side = side, .config = c, .base = base, .ready = ready, .mover = mover};
+    list_init(&g->sources);
 }
 
 enum source_kind source_kind_of(int fd)
@@ -32,23 +41,21 @@ enum source_kind source_kind_of(int fd)
     return S_ISFIFO(st.st_mode) || isatty(fd) ? SOURCE_STREAM : SOURCE_REGULAR;
 }
 
-struct source *source_new(struct input *in, int fd, enum source_kind kind, const char *peer)
+struct source *source_new(struct source_group *g, int fd, enum source_kind kind, const char *peer)
 {
     struct source *s = mem_alloc_zeroed(1, sizeof(*s));
 
-    list_link_init(&s->link);
+    list_append(&g->sources, &s->link);
     list_link_init(&s->ready_link);
-    s->input = in;
+    g->count++;
+    s->group = g;
     s->kind = kind;
     s->fd = fd;
     s->peer = mem_strdup(peer);
-    s->decoder = decoder_new(&in->config->format);
+    s->decoder = decoder_new(&g->config->format);
     s->end = INPUT_GOES_ON;
     buf_init(&s->tail);
-    engine_feed_open(in->pump->engine, &s->feed, in->side);
-    if (kind == SOURCE_REGULAR)
-        engine_never_idle(in->pump->engine, in->side);
-    event_assign(&s->readable, in->base, fd, EV_READ | EV_PERSIST, on_readable, s);
+    event_assign(&s->readable, g->base, fd, EV_READ | EV_PERSIST, on_readable, s);
     return s;
 }
 
@@ -59,7 +66,7 @@ void source_free(struct source *s)
     source_unwatch(s);
     list_remove(&s->link);
     list_remove(&s->ready_link);
-    engine_feed_close(s->input->pump->engine, &s->feed);
+    s->group->count--;
     close(s->fd);
     decoder_free(s->decoder);
     buf_done(&s->tail);
@@ -88,25 +95,49 @@ size_t source_read(struct source *s, char *to, size_t max)
         return 0;
     n = read_now(s, to, max);
     if (n > 0) {
-        s->input->bytes += (uint64_t)n;
+        s->group->bytes += (uint64_t)n;
         return (size_t)n;
     }
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
     if (n < 0 && s->kind != SOURCE_SOCKET) {
-        log_error("%s: cannot read %s: %s", side_word(s->input->side), s->peer, strerror(errno));
-        s->input->fault = true;
+        log_error("%s: cannot read %s: %s", side_word(s->group->side), s->peer, strerror(errno));
+        s->group->fault = true;
     }
     s->end = n == 0 ? INPUT_ENDED : INPUT_BROKEN;
     source_unwatch(s);
     return 0;
 }
 
+/* Rows at hand that are not given yet are cut anew from the tail later. */
+static void give_rows_back(struct source *s)
+{
+    if (s->rows == NULL || (s->used == 0 && s->rows->count == 0))
+        return;
+    buf_eat(&s->tail, decoder_rewind(s->decoder, s->rows, s->from));
+    batch_clear(s->rows);
+    s->from = s->used = 0;
+}
+
+bool source_cut_rows(struct source *s, struct batch *b)
+{
+    static const char nothing[1];
+    size_t length;
+
+    buf_eat(&s->tail, s->used);
+    length = buf_length(&s->tail);
+    s->rows = b;
+    s->from = 0;
+    s->used =
+        decoder_read(s->decoder, length == 0 ? nothing : buf_data(&s->tail), length, s->end, b);
+    return s->used > 0 || b->count > 0;
+}
+
 size_t source_read_on(struct source *s, size_t max)
 {
     size_t got;
 
-    pump_give_rows_back(s->input->pump, s);
+    give_rows_back(s);
     got = source_read(s, buf_reserve(&s->tail, max), max);
     buf_advance(&s->tail, got);
     return got;
@@ -125,7 +156,7 @@ void source_watch(struct source *s)
         return;
     s->watching = true;
     if (s->kind == SOURCE_REGULAR)
-        pump_ready(s->input->pump, s);
+        tell_ready(s);
     else
         event_add(&s->readable, NULL);
 }
@@ -145,7 +176,7 @@ static void look_for_writers(struct source *s)
     if (source_read_on(s, 1) == 0 && s->end == INPUT_GOES_ON)
         return;
     s->backlog = true; /* that byte may end a row, with none to follow */
-    pump_ready(s->input->pump, s);
+    tell_ready(s);
 }
 
 void source_ask_to_end(struct source *s)
@@ -194,5 +225,5 @@ void source_cut(struct source *s)
     if (s->end == INPUT_GOES_ON)
         s->end = INPUT_BROKEN;
     source_unwatch(s);
-    pump_ready(s->input->pump, s);
+    tell_ready(s);
 }

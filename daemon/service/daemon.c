@@ -67,7 +67,7 @@ static void on_http(void *owner, const char *path, struct http_reply *ret)
 {
     struct daemon *d = owner;
 
-    pump_count_written(&d->pump); /* who has got a row finds it in the books */
+    results_count_written(&d->pump.results); /* who has got a row finds it in the books */
     if (strcmp(path, "/metrics") == 0) {
         ret->status = 200;
         ret->type = "text/plain; version=0.0.4; charset=utf-8";
@@ -153,7 +153,7 @@ static void read_table(struct daemon *d)
 {
     enum lookup_outcome outcome = lookup_turn(&d->lookup);
 
-    d->inputs[SIDE_RIGHT].bytes += d->lookup.bytes - d->table_bytes;
+    d->inputs[SIDE_RIGHT].group.bytes += d->lookup.bytes - d->table_bytes;
     d->table_bytes = d->lookup.bytes;
     if (outcome == LOOKUP_NOTHING)
         return;
@@ -176,7 +176,7 @@ static void on_signal(evutil_socket_t signal, short what, void *arg)
         reload(d);
         break;
     case SIGUSR1:
-        pump_count_written(&d->pump);
+        results_count_written(&d->pump.results);
         report_status_json(d, &status);
         log_info("status: %s", buf_text(&status));
         break;
@@ -213,7 +213,7 @@ static void check_books(struct daemon *d)
 static void tell_absent(struct daemon *d)
 {
     const struct output *o = &d->outputs[OUTPUT_RESULTS];
-    bool absent = o->listening && pump_results_wait(&d->pump) && o->sink_count == 0;
+    bool absent = o->listening && results_wait(&d->pump.results) && o->sink_count == 0;
 
     if (absent && !d->absent_told)
         log_warning("output: results wait, and nobody is connected to %s",
@@ -269,7 +269,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     for (int i = 0; i < OUTPUTS; i++)
         output_tick(&d->outputs[i], clock_mono());
     for (int s = 0; s < SIDES; s++)
-        log_limit_tell(&d->inputs[s].bad_records, LOG_LEVEL_WARNING, "bad records");
+        log_limit_tell(&d->inputs[s].group.bad_records, LOG_LEVEL_WARNING, "bad records");
     if (d->ticks % TRIM_TICKS == 0 && d->rate[SIDE_LEFT] + d->rate[SIDE_RIGHT] == 0)
         engine_trim(d->engine);
     if (d->step == DAEMON_RUNNING)
@@ -367,7 +367,8 @@ static bool open_all(struct daemon *d)
     bool good = http_open(&d->http, d->base, &c->http, on_http, d);
 
     for (int s = 0; s < SIDES; s++)
-        good &= input_open(&d->inputs[s], d->base, &d->pump, &c->input[s], (enum side)s);
+        good &=
+            input_open(&d->inputs[s], d->base, d->engine, c, (enum side)s, pump_ready, &d->pump);
     for (int i = 0; i < OUTPUTS; i++)
         good =
             output_open(&d->outputs[i], d->base, &c->output[i], (enum output_id)i, c->plan, good) &&
@@ -454,7 +455,7 @@ static void start_second(struct daemon *d)
 
     if (!plan_detaches(d->config->plan) || threads == 1 || (threads == 0 && cores() < 2))
         return;
-    if (!pump_start_second(&d->pump, d->base))
+    if (!results_start_second(&d->pump.results, d->base))
         log_warning("there is no second thread to be had: one does all");
 }
 

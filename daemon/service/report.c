@@ -184,19 +184,19 @@ static void output_bytes(const struct daemon *d, const char *name, struct buf *t
 static void input_bytes(const struct daemon *d, const char *name, struct buf *to)
 {
     for (int s = 0; s < SIDES; s++)
-        sample(to, name, side_label(s), (double)d->inputs[s].bytes);
+        sample(to, name, side_label(s), (double)d->inputs[s].group.bytes);
 }
 
 static void wrong_protocol(const struct daemon *d, const char *name, struct buf *to)
 {
     for (int s = 0; s < SIDES; s++)
-        sample(to, name, side_label(s), (double)d->inputs[s].wrong_protocol);
+        sample(to, name, side_label(s), (double)d->inputs[s].group.wrong_protocol);
 }
 
 static void connections(const struct daemon *d, const char *name, struct buf *to)
 {
-    sample(to, name, "{endpoint=\"left\"}", (double)d->inputs[SIDE_LEFT].source_count);
-    sample(to, name, "{endpoint=\"right\"}", (double)d->inputs[SIDE_RIGHT].source_count);
+    sample(to, name, "{endpoint=\"left\"}", (double)d->inputs[SIDE_LEFT].group.count);
+    sample(to, name, "{endpoint=\"right\"}", (double)d->inputs[SIDE_RIGHT].group.count);
     sample(to, name, "{endpoint=\"output\"}", (double)d->outputs[OUTPUT_RESULTS].sink_count);
     sample(to, name, "{endpoint=\"late\"}", (double)d->outputs[OUTPUT_LATE].sink_count);
     sample(to, name, "{endpoint=\"rejects\"}", (double)d->outputs[OUTPUT_REJECTS].sink_count);
@@ -399,7 +399,7 @@ static void json_side(const struct daemon *d, int s, struct buf *to)
     buf_printf(to,
                "\"rate\":%.0f,\"connections\":%zu,\"bytes\":%llu,\"paused\":%s,\"ended\":%s,"
                "\"received\":%llu",
-               d->rate[s], d->inputs[s].source_count, (unsigned long long)d->inputs[s].bytes,
+               d->rate[s], d->inputs[s].group.count, (unsigned long long)d->inputs[s].group.bytes,
                pump_holds_side(&d->pump, (enum side)s) ? "true" : "false",
                d->pump.ended[s] ? "true" : "false", (unsigned long long)b->received);
     for (int f = 0; f < FATES; f++)
@@ -530,7 +530,7 @@ void report_status_json(const struct daemon *d, struct buf *to)
                (unsigned long long)d->config->plan->state_bytes_max);
     json_outputs(d, to);
     buf_printf(to, ",\"loop\":{\"threads\":%d,\"turns\":%llu,\"turn_cpu_max_us\":%lld}}",
-               d->pump.second != NULL ? 2 : 1, (unsigned long long)d->turns,
+               d->pump.results.second != NULL ? 2 : 1, (unsigned long long)d->turns,
                (long long)d->turn_cpu_max_us);
 }
 

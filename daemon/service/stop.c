@@ -41,7 +41,7 @@ static bool table_is_too_large(const struct daemon *d)
 /* Grows with whatever is done: windows walked, bytes written. */
 static uint64_t moved(const struct daemon *d)
 {
-    uint64_t sum = d->pump.work;
+    uint64_t sum = d->pump.results.work;
 
     for (int i = 0; i < OUTPUTS; i++)
         sum += d->outputs[i].bytes_written;
@@ -87,7 +87,7 @@ static void tell_held(const struct daemon *d)
 static void give_up(struct daemon *d)
 {
     bool all;
-    uint64_t results = pump_forget_results(&d->pump, &all);
+    uint64_t results = results_forget(&d->pump.results, &all);
 
     if (results > 0)
         log_error("output: stopped with %s%llu results unwritten: nobody took them",
@@ -165,7 +165,7 @@ void stop_turn(struct daemon *d)
         d->step = DAEMON_STOPPED;
         return;
     }
-    if (d->inputs[SIDE_LEFT].fault || d->inputs[SIDE_RIGHT].fault || any_failed(d)) {
+    if (d->inputs[SIDE_LEFT].group.fault || d->inputs[SIDE_RIGHT].group.fault || any_failed(d)) {
         give_up(d);
         return;
     }

@@ -62,8 +62,11 @@ struct fate_row {
 
 /* Only kind, header, delimiter and null_text of `f` count. */
 void fate_header(const struct output_format *f, struct buf *to);
-/* Appends a record as its side's lines are written; nothing for NULL. */
-void fate_record(const struct record *r, const struct record_form *form, struct buf *to);
 void fate_row(const struct output_format *f, const struct fate_row *r, struct buf *to);
+
+/* Of a pair that gives no row, because `on` failed, or a column of select as `e` has it: the detail
+ * and the line to tell, appended. */
+void fate_pair(const struct plan *plan, const struct encoder *e, const struct result *r,
+               struct buf *detail, struct buf *line);
 
 #endif

@@ -7,40 +7,29 @@
 
 #include <event2/event.h>
 #include <stdbool.h>
-#include <stdint.h>
 
-#include "base/list.h"
 #include "config/config.h"
+#include "engine/engine.h"
 #include "flow/source.h"
 #include "io/connector.h"
 #include "io/listener.h"
 #include "lang/side.h"
 
-struct pump;
-
 struct input {
-    const struct input_config *config; /* not owned */
-    enum side side;
-    struct event_base *base;
-    struct pump *pump;
+    struct source_group group;
+    const struct plan *plan; /* not owned */
+    struct engine *engine;   /* not owned */
     struct listener listener;
     bool listening;
     struct connector connector;
     bool connecting;
-    struct list sources; /* of struct source, owned */
-    size_t source_count;
-    uint64_t bytes;          /* read */
-    uint64_t wrong_protocol; /* sources that plainly spoke another one */
-    bool stopping;           /* takes no new sources */
-    bool fault;              /* a file that cannot be read, or has no usable header, or a batch's
-                              * connection that broke: ends with 1 */
-    struct log_limit bad_records;
+    bool stopping; /* takes no new sources */
 };
 
 /* Opens the socket or the file; nothing is read, nor connected, yet. False: an error is
  * logged. */
-bool input_open(struct input *in, struct event_base *base, struct pump *pump,
-                const struct input_config *c, enum side side);
+bool input_open(struct input *in, struct event_base *base, struct engine *e, const struct config *c,
+                enum side side, source_ready *ready, void *mover);
 /* Lets reading begin, when all that takes what is read is open too. */
 void input_start(struct input *in);
 void input_close(struct input *in);

@@ -56,7 +56,7 @@ struct delivery {
     uint64_t work;            /* fuel that it took */
 };
 
-/* What tell_pair_words() made of the next of these pairs; they are eaten. False: there is none. */
+/* What fate_pair() made of the next of these pairs; they are eaten. False: there is none. */
 bool delivery_next_rejected(struct delivery *d, struct bytes *ret_detail, struct bytes *ret_line);
 
 struct second;

@@ -51,7 +51,6 @@ LONG_FUNCTIONS = {}
 CIRCLES_LEFT = {
     "engine": "engine and engine_inner",
     "io": "clock and log",
-    "flow": "input, pump, replay, second, source and tell",
     "service": "daemon, report and stop",
 }
 
