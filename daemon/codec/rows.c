@@ -248,12 +248,14 @@ bool rows_take_record(struct rows *r, struct batch *b, struct bytes line, size_t
     size_t scratch_start = b->scratch.tail;
     bool canonical = true;
     enum reject why;
+    struct row *row;
     int64_t time;
 
     switch (judge_record(r, b, line, &canonical, &time, &why)) {
     case JUDGED_GOOD:
-        filling_add(b, line, consumed, time)->verbatim =
-            canonical && r->columns.identity && !has(line, '"') && !has(line, '\r');
+        row = filling_add(b, line, consumed, time);
+        if (canonical && r->columns.identity && !has(line, '"') && !has(line, '\r'))
+            row->verdict = VERDICT_TAKE;
         return true;
     case JUDGED_BAD:
         b->scratch.tail = scratch_start; /* nobody points there */
@@ -350,7 +352,7 @@ SCAN_INLINE bool end_line(struct walk *w, const struct rows *r, const char *stop
     w->row->line.p = w->line;
     w->row->line.n = n;
     w->row->consumed = (size_t)(end + 1 - w->bytes);
-    w->row->verbatim = !mapped;
+    w->row->verdict = mapped ? VERDICT_TAKE_PACKED : VERDICT_TAKE;
     w->row->reject = REJECT_NONE;
     w->row->late = false;
     w->row->detail = -1;
@@ -466,7 +468,8 @@ static bool type_row(struct rows *r, struct batch *b, struct row *row)
         *time = BATCH_NO_TIME;
     typing = type_fields(r, b, fields, &canonical, &bad, time);
     if (typing == TYPING_GOOD) {
-        row->verbatim = row->verbatim && canonical;
+        if (!canonical)
+            row->verdict = VERDICT_TAKE_PACKED;
         return true;
     }
     b->scratch.tail = scratch_start; /* nobody points there */

@@ -30,19 +30,18 @@ static bool table_take(struct engine *e, struct lookup_table *t, const struct re
 }
 
 /* False: a fault. */
-static bool table_add_row(struct engine *e, struct lookup_table *t, struct batch *b,
-                          struct row *row, struct buf *fault)
+static bool table_add_row(struct engine *e, struct lookup_table *t, struct batch *b, size_t i,
+                          struct buf *fault)
 {
-    struct record_parts parts = {.time = e->reached.ms};
-    enum verdict verdict = VERDICT_REJECTED;
+    struct record_parts parts;
 
-    if (row->reject == REJECT_NONE)
-        verdict = judge_row(&e->judge, SIDE_RIGHT, b, row, t->received, &parts);
-    switch (verdict) {
-    case VERDICT_HOLD:
-        return table_take(e, t, &parts, b, row, fault);
+    switch ((enum verdict)b->rows[i].verdict) {
+    case VERDICT_TAKE:
+    case VERDICT_TAKE_PACKED:
+        parts = judge_parts(&e->judge, b, i, t->received, e->reached.ms);
+        return table_take(e, t, &parts, b, &b->rows[i], fault);
     case VERDICT_REJECTED:
-        buf_append_text(fault, batch_detail(b, row));
+        buf_append_text(fault, batch_detail(b, &b->rows[i]));
         return false;
     case VERDICT_FILTERED:
         t->filtered++;
@@ -56,15 +55,14 @@ static bool table_add_row(struct engine *e, struct lookup_table *t, struct batch
 }
 
 /* What the next rows will touch, before the first of them is put in. */
-static void fetch_some(const struct engine *e, const struct lookup_table *t, struct batch *b,
-                       size_t from)
+static void fetch_some(const struct lookup_table *t, struct batch *b, size_t from)
 {
-    size_t n;
+    size_t n = b->count - from < OPERATOR_FETCH ? b->count - from : OPERATOR_FETCH;
 
-    if (!e->judge.key_is_field[SIDE_RIGHT] || from < b->hashed)
+    if (from < b->fetched)
         return;
-    n = judge_hash(&e->judge, SIDE_RIGHT, b, from, OPERATOR_FETCH);
     table_join_fetch(t, &b->hashes[from], n);
+    b->fetched = from + n;
 }
 
 size_t engine_table_add(struct engine *e, struct lookup_table *t, struct batch *b, size_t from,
@@ -72,9 +70,11 @@ size_t engine_table_add(struct engine *e, struct lookup_table *t, struct batch *
 {
     size_t i = from;
 
+    if (!b->judged)
+        judge_rows(&e->judge, SIDE_RIGHT, b, e->clock.ms);
     while (i<b->count && * fuel> 0) {
-        fetch_some(e, t, b, i);
-        if (!table_add_row(e, t, b, &b->rows[i], fault))
+        fetch_some(t, b, i);
+        if (!table_add_row(e, t, b, i, fault))
             break;
         *fuel -= TABLE_ROW_FUEL;
         i++;

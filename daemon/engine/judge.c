@@ -1,5 +1,8 @@
 #include "engine/judge.h"
 
+#include <assert.h>
+
+#include "base/buf.h"
 #include "base/hash.h"
 #include "base/hash_inline.h"
 #include "base/number.h"
@@ -38,150 +41,206 @@ static uint16_t time_flag(const struct plan *plan)
 void judge_init(struct judge *j, const struct plan *plan)
 {
     *j = (struct judge){.plan = plan, .memory = expr_memory_new()};
-    for (int s = 0; s < SIDES; s++) {
+    for (int s = 0; s < SIDES; s++)
         j->key_is_field[s] = key_field(&plan->side[s], &j->key_field[s]);
-        j->plain[s] = j->key_is_field[s] && plan->side[s].where == NULL;
-    }
     j->flags = time_flag(plan);
-    buf_init(&j->key);
-    buf_init(&j->body);
 }
 
 void judge_done(struct judge *j)
 {
-    buf_done(&j->key);
-    buf_done(&j->body);
     expr_memory_free(j->memory);
 }
 
-static struct expr_input input_of(const struct judge *j, enum side side, const struct bytes *fields)
+static struct expr_input input_of(const struct judge *j)
 {
-    struct expr_input in = {
+    return (struct expr_input){
         .window_start = EXPR_NO_WINDOW,
         .window_end = EXPR_NO_WINDOW,
         .memory = j->memory,
     };
-
-    in.fields[side] = fields;
-    return in;
 }
 
 /* Evaluates what `name` stands for. False: it failed, and the row is rejected. */
-static bool ask(const struct judge *j, enum side side, const char *name, const struct expr *e,
-                struct batch *b, struct row *row, struct value *ret)
+static inline bool ask(const char *name, const struct expr *e, const struct expr_input *in,
+                       struct batch *b, size_t i, struct value *ret)
 {
-    struct expr_input in = input_of(j, side, batch_row_fields(b, row));
-    enum expr_outcome outcome = expr_evaluate(e, &in, ret);
+    enum expr_outcome outcome = expr_evaluate(e, in, ret);
 
     if (outcome == EXPR_OK)
         return true;
-    batch_reject(b, row, REJECT_EXPRESSION, "%s: %s", name, expr_outcome_text(outcome));
+    batch_reject(b, &b->rows[i], REJECT_EXPRESSION, "%s: %s", name, expr_outcome_text(outcome));
     return false;
 }
 
 /* --- time --- */
 
-static void reject_ahead(struct batch *b, struct row *row, int64_t ms, int64_t ahead_ms)
+/* It is as if the row had none: time does not go on by it. */
+static void reject_time(struct batch *b, size_t i, const char *why)
+{
+    batch_reject(b, &b->rows[i], REJECT_TIMESTAMP, "timestamp: %s", why);
+    b->times[i] = BATCH_NO_TIME;
+}
+
+static void reject_ahead(struct batch *b, size_t i, int64_t ahead_ms)
 {
     struct buf text = BUF_EMPTY;
 
-    time_append_rfc3339(ms, &text);
+    time_append_rfc3339(b->times[i], &text);
     buf_append_text(&text, " is ");
     duration_write(ahead_ms, &text);
-    batch_reject(b, row, REJECT_TIMESTAMP,
-                 "timestamp: %s ahead of the clock, which is further than max_ahead allows",
-                 buf_text(&text));
+    buf_append_text(&text, " ahead of the clock, which is further than max_ahead allows");
+    reject_time(b, i, buf_text(&text));
     buf_done(&text);
 }
 
-/* NULL or unreadable: false, and rejected. */
-static bool read_time(struct judge *j, enum side side, struct batch *b, struct row *row,
-                      int64_t *ret_ms)
+/* The timestamp is an expression. */
+static void evaluate_time(const struct judge *j, enum side side, struct batch *b, size_t i)
 {
     const struct expr *e = j->plan->side[side].timestamp;
-    const struct bytes *fields = batch_row_fields(b, row);
-    struct value v = {.null = true};
-
-    if (e->kind == EXPR_FIELD && fields[e->field].p != NULL) {
-        *ret_ms =
-            b->timed ? b->times[batch_row_index(b, row)] : value_time_ms(e->type, fields[e->field]);
-        return true;
-    }
-    expr_memory_reset(j->memory);
-    if (e->kind != EXPR_FIELD && !ask(j, side, "timestamp", e, b, row, &v))
-        return false;
-    if (v.null)
-        batch_reject(b, row, REJECT_TIMESTAMP, "timestamp: it is NULL");
-    else if (!value_instant_ms(e->type, &v, ret_ms))
-        batch_reject(b, row, REJECT_TIMESTAMP, "timestamp: outside the years 0001 to 9999");
-    return row->reject == REJECT_NONE;
-}
-
-bool judge_time(struct judge *j, enum side side, struct batch *b, struct row *row, int64_t now_ms,
-                int64_t *ret_ms)
-{
-    int64_t max_ahead_ms = j->plan->side[side].max_ahead_ms, ms;
-
-    if (!read_time(j, side, b, row, &ms))
-        return false;
-    if (max_ahead_ms != PLAN_OFF && ms - now_ms > max_ahead_ms) {
-        reject_ahead(b, row, ms, ms - now_ms);
-        return false;
-    }
-    *ret_ms = ms;
-    return true;
-}
-
-/* --- where and key --- */
-
-static enum verdict where_says(struct judge *j, enum side side, struct batch *b, struct row *row)
-{
-    const struct expr *where = j->plan->side[side].where;
+    struct expr_input in = input_of(j);
     struct value v;
 
-    if (where == NULL)
-        return VERDICT_HOLD;
+    if (b->rows[i].verdict == VERDICT_REJECTED)
+        return;
+    b->times[i] = BATCH_NO_TIME;
+    in.fields[side] = batch_row_fields(b, &b->rows[i]);
     expr_memory_reset(j->memory);
-    if (!ask(j, side, "where", where, b, row, &v))
-        return VERDICT_REJECTED;
-    return !v.null && v.boolean ? VERDICT_HOLD : VERDICT_FILTERED;
+    if (ask("timestamp", e, &in, b, i, &v) && !v.null &&
+        !value_instant_ms(e->type, &v, &b->times[i]))
+        reject_time(b, i, "outside the years 0001 to 9999");
 }
 
-static void append_as_double(struct buf *key, const struct value *v)
+/* The timestamp is a field, but the decoder does not tell it. */
+static void read_time(const struct judge *j, enum side side, struct batch *b, size_t i)
+{
+    const struct expr *e = j->plan->side[side].timestamp;
+    struct bytes text = batch_row_fields(b, &b->rows[i])[e->field];
+
+    if (b->rows[i].verdict != VERDICT_REJECTED)
+        b->times[i] = text.p == NULL ? BATCH_NO_TIME : value_time_ms(e->type, text);
+}
+
+/* Rows without a time that are not rejected yet, and those beyond the last time believed. */
+static void check_times(struct batch *b, int64_t clock_ms, int64_t max_ahead_ms)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        if (b->rows[i].verdict == VERDICT_REJECTED) {
+            b->times[i] = BATCH_NO_TIME;
+        } else if (b->times[i] == BATCH_NO_TIME) {
+            reject_time(b, i, "it is NULL");
+        } else if (max_ahead_ms != PLAN_OFF && b->times[i] - clock_ms > max_ahead_ms) {
+            reject_ahead(b, i, b->times[i] - clock_ms);
+        }
+    }
+}
+
+/* Are they all there, and believed? Told by the signs of differences: that of none, which is
+ * INT64_MIN, is wrong. */
+static bool are_good(const struct batch *b, int64_t last_ms)
+{
+    uint64_t signs = 0;
+
+    for (size_t i = 0; i < b->count; i++)
+        signs |= (uint64_t)last_ms - (uint64_t)b->times[i];
+    return b->rejected == 0 && signs <= INT64_MAX;
+}
+
+static void judge_times(const struct judge *j, enum side side, struct batch *b, int64_t clock_ms)
+{
+    const struct plan_side *p = &j->plan->side[side];
+    bool is_field = p->timestamp->kind == EXPR_FIELD;
+
+    if (!is_field || !b->timed)
+        for (size_t i = 0; i < b->count; i++) {
+            if (is_field)
+                read_time(j, side, b, i);
+            else
+                evaluate_time(j, side, b, i);
+        }
+    if (!are_good(b, p->max_ahead_ms == PLAN_OFF ? TIME_MS_MAX : clock_ms + p->max_ahead_ms))
+        check_times(b, clock_ms, p->max_ahead_ms);
+}
+
+/* --- where --- */
+
+static void judge_where(const struct judge *j, enum side side, struct batch *b)
+{
+    const struct expr *where = j->plan->side[side].where;
+    struct expr_input in = input_of(j);
+    struct value v;
+
+    for (size_t i = 0; i < b->count; i++) {
+        if (b->rows[i].verdict == VERDICT_REJECTED)
+            continue;
+        in.fields[side] = b->fields + i * b->field_count;
+        expr_memory_reset(j->memory);
+        if (ask("where", where, &in, b, i, &v) && (v.null || !v.boolean))
+            b->rows[i].verdict = VERDICT_FILTERED;
+    }
+}
+
+/* --- keys --- */
+
+static void append_as_double(struct buf *to, const struct value *v)
 {
     double number = v->type == TYPE_BIGINT ? (double)v->bigint : v->real;
 
     if (number == 0)
         number = 0; /* -0 = 0 */
-    buf_advance(key, number_write_double(number, buf_reserve(key, NUMBER_TEXT_MAX)));
+    buf_advance(to, number_write_double(number, buf_reserve(to, NUMBER_TEXT_MAX)));
 }
 
-/* Builds the key of several parts, of one that is computed, or compared as a double. */
-static enum verdict key_build(struct judge *j, enum side side, struct batch *b, struct row *row,
-                              struct bytes *ret)
+/* All parts are asked: whether one fails is no matter of their order. False: one did, or is NULL.
+ */
+static bool make_key(const struct judge *j, enum side side, struct batch *b, size_t i)
 {
     const struct plan_side *p = &j->plan->side[side];
+    struct expr_input in = input_of(j);
+    struct buf *to = &b->key_texts;
     bool null = false;
+    struct value v;
 
-    buf_clear(&j->key);
+    in.fields[side] = b->fields + i * b->field_count;
     expr_memory_reset(j->memory);
-    for (size_t i = 0; i < p->key.count; i++) {
-        struct value v;
-        if (!ask(j, side, "key", p->key.items[i].expr, b, row, &v))
-            return VERDICT_REJECTED;
-        null |= v.null; /* all are asked: whether one fails is no matter of their order */
+    for (size_t k = 0; k < p->key.count; k++) {
+        if (!ask("key", p->key.items[k].expr, &in, b, i, &v))
+            return false;
+        null |= v.null;
         if (null)
             continue;
-        if (i > 0)
-            buf_append_char(&j->key, KEY_SEPARATOR);
-        if (p->key_as_double[i])
-            append_as_double(&j->key, &v);
+        if (k > 0)
+            buf_append_char(to, KEY_SEPARATOR);
+        if (p->key_as_double[k])
+            append_as_double(to, &v);
         else
-            value_append(&v, &j->key); /* canonical: equal values, equal bytes */
+            value_append(&v, to); /* canonical: equal values, equal bytes */
     }
-    buf_reserve(&j->key, 1); /* an empty key is not a NULL one */
-    *ret = null ? BYTES_NULL : buf_bytes(&j->key);
-    return VERDICT_HOLD;
+    return !null;
+}
+
+/* Texts move while they grow: where they lie is said when all are there, one behind the other. */
+static void make_keys(const struct judge *j, enum side side, struct batch *b)
+{
+    const char *at;
+
+    buf_clear(&b->key_texts);
+    for (size_t i = 0; i < b->count; i++) {
+        const size_t from = b->key_texts.tail;
+
+        b->made_keys[i] = BYTES_NULL;
+        if (!batch_takes(b, i))
+            continue;
+        if (make_key(j, side, b, i))
+            b->made_keys[i] = (struct bytes){"", b->key_texts.tail - from};
+        else
+            b->key_texts.tail = from;
+    }
+    at = buf_data(&b->key_texts);
+    for (size_t i = 0; i < b->count; i++)
+        if (b->made_keys[i].p != NULL) {
+            b->made_keys[i].p = at;
+            at += b->made_keys[i].n;
+        }
 }
 
 static inline uint32_t hash_key(struct bytes key, uint64_t seed)
@@ -189,97 +248,110 @@ static inline uint32_t hash_key(struct bytes key, uint64_t seed)
     return (uint32_t)(hash_bytes_inline(key.p, key.n, seed) >> 32);
 }
 
-/* Mostly no row of a batch is rejected: then none has to be looked at. */
-static inline __attribute__((always_inline)) void
-hash_rows(struct batch *b, size_t from, size_t to, size_t key_field, uint64_t seed, bool all_good)
+/* NULL matches nothing: it is stored where it will be padded. False: all rows are to be stored as
+ * they came. */
+static bool hash_keys(const struct judge *j, enum side side, struct batch *b)
 {
-    const size_t field_count = b->field_count;
-    const struct bytes *key = b->fields + from * field_count + key_field;
+    const uint64_t seed = j->plan->hash_seed;
+    const size_t step = b->key_step;
+    const struct bytes *key = b->keys;
+    const bool pads = plan_pads(j->plan, side);
+    unsigned verdicts = 0;
 
-    for (size_t i = from; i < to; i++, key += field_count) {
-        bool there = (all_good || b->rows[i].reject == REJECT_NONE) && key->p != NULL;
-        b->hashes[i] = there ? hash_key(*key, seed) : 0;
+    for (size_t i = 0; i < b->count; i++, key += step) {
+        struct row *row = &b->rows[i];
+
+        if (key->p != NULL)
+            b->hashes[i] = hash_key(*key, seed);
+        else if (row->verdict <= VERDICT_TAKE_PACKED && !pads)
+            row->verdict = VERDICT_UNMATCHED;
+        verdicts |= row->verdict;
     }
+    return verdicts != VERDICT_TAKE;
 }
 
-size_t judge_hash(const struct judge *j, enum side side, struct batch *b, size_t from, size_t max)
+/* The fields of a rejected row are not set. */
+static void forget_key_fields(const struct judge *j, enum side side, struct batch *b)
 {
-    const size_t to = b->count - from < max ? b->count : from + max;
-
-    if (b->rejected == 0)
-        hash_rows(b, from, to, j->key_field[side], j->plan->hash_seed, true);
-    else
-        hash_rows(b, from, to, j->key_field[side], j->plan->hash_seed, false);
-    b->hashed = to;
-    return to - from;
+    for (size_t i = 0; i < b->count; i++)
+        if (b->rows[i].verdict == VERDICT_REJECTED)
+            batch_row_fields(b, &b->rows[i])[j->key_field[side]] = BYTES_NULL;
 }
 
-/* Of a row of the batch. */
-static uint32_t hash_row(const struct judge *j, const struct batch *b, const struct row *row,
-                         struct bytes key)
+static bool judge_keys(const struct judge *j, enum side side, struct batch *b)
 {
-    size_t i = batch_row_index(b, row);
-
-    return i < b->hashed ? b->hashes[i] : hash_key(key, j->plan->hash_seed);
-}
-
-enum verdict judge_row(struct judge *j, enum side side, struct batch *b, struct row *row,
-                       uint64_t salt, struct record_parts *ret)
-{
-    const struct bytes *fields = batch_row_fields(b, row);
-    enum verdict verdict = where_says(j, side, b, row);
-
-    if (verdict == VERDICT_HOLD && j->key_is_field[side])
-        ret->key = fields[j->key_field[side]];
-    else if (verdict == VERDICT_HOLD)
-        verdict = key_build(j, side, b, row, &ret->key);
-    if (verdict != VERDICT_HOLD)
-        return verdict;
-    if (ret->key.p == NULL && !plan_pads(j->plan, side))
-        return VERDICT_UNMATCHED;
-
-    ret->body = row->line;
-    ret->flags = j->flags;
-    if (!row->verbatim) {
-        buf_clear(&j->body);
-        record_pack(fields, b->field_count, &j->body);
-        ret->body = buf_bytes(&j->body);
-        ret->flags |= RECORD_PACKED;
-    }
-    if (ret->key.p == NULL) {
-        ret->flags |= RECORD_NULL_KEY;
-        ret->hash = (uint32_t)hash_number(salt);
+    if (j->key_is_field[side]) {
+        if (b->rejected > 0)
+            forget_key_fields(j, side, b);
+        b->keys = b->fields + j->key_field[side];
+        b->key_step = b->field_count;
     } else {
-        ret->hash = hash_row(j, b, row, ret->key);
+        make_keys(j, side, b);
+        b->keys = b->made_keys;
+        b->key_step = 1;
     }
-    ret->stride = row->verbatim ? record_plain_stride(ret) : 0;
-    return VERDICT_HOLD;
+    return hash_keys(j, side, b);
 }
 
-/* The parts, but for the time. False: it is another kind of row. */
-static inline bool judge_plain_row(const struct judge *j, const struct batch *b,
-                                   const struct row *row, const struct bytes *key,
-                                   struct record_parts *ret)
+/* --- bodies --- */
+
+static size_t room_to_pack(const struct batch *b)
 {
-    if (row->reject != REJECT_NONE || !row->verbatim || key->p == NULL)
-        return false;
-    ret->body = row->line;
-    ret->key = *key;
-    ret->flags = j->flags;
-    ret->hash = hash_row(j, b, row, *key);
-    ret->stride = record_plain_stride(ret);
-    return true;
+    size_t room = 0;
+
+    for (size_t i = 0; i < b->count; i++)
+        if (b->rows[i].verdict == VERDICT_TAKE_PACKED)
+            room += record_packed_room(b->fields + i * b->field_count, b->field_count);
+    return room;
 }
 
-size_t judge_plain(const struct judge *j, enum side side, const struct batch *b, size_t from,
-                   size_t max, struct record_parts *ret)
+/* Where the key is a field it is from then on that of the body: so the record has it once. */
+static void pack_rows(const struct judge *j, enum side side, struct batch *b)
 {
-    size_t n = 0;
+    buf_clear(&b->body_texts);
+    buf_reserve(&b->body_texts, room_to_pack(b)); /* bodies must not move */
+    for (size_t i = 0; i < b->count; i++) {
+        struct bytes *fields = b->fields + i * b->field_count;
 
-    for (; n < max && from + n < b->count; n++) {
-        const struct row *row = &b->rows[from + n];
-        if (!judge_plain_row(j, b, row, batch_row_fields(b, row) + j->key_field[side], &ret[n]))
-            break;
+        if (b->rows[i].verdict != VERDICT_TAKE_PACKED)
+            continue;
+        b->bodies[i] = record_pack(fields, b->field_count, &b->body_texts);
+        if (j->key_is_field[side])
+            fields[j->key_field[side]] = record_packed_field(b->bodies[i], j->key_field[side]);
     }
-    return n;
+}
+
+/* --- all of it --- */
+
+void judge_rows(const struct judge *j, enum side side, struct batch *b, int64_t clock_ms)
+{
+    if (j->plan->time == TIME_EVENT)
+        judge_times(j, side, b, clock_ms);
+    if (j->plan->side[side].where != NULL)
+        judge_where(j, side, b);
+    if (judge_keys(j, side, b))
+        pack_rows(j, side, b);
+    b->fetched = 0;
+    b->judged = true;
+}
+
+struct record_parts judge_parts(const struct judge *j, const struct batch *b, size_t i,
+                                uint64_t number, int64_t time)
+{
+    bool packed = b->rows[i].verdict == VERDICT_TAKE_PACKED;
+    struct record_parts parts = {
+        .body = packed ? b->bodies[i] : b->rows[i].line,
+        .key = b->keys[i * b->key_step],
+        .hash = b->hashes[i],
+        .flags = j->flags | (packed ? RECORD_PACKED : 0),
+        .time = time,
+    };
+
+    assert(b->judged && batch_takes(b, i));
+    if (parts.key.p == NULL) { /* spread by their numbers */
+        parts.flags |= RECORD_NULL_KEY;
+        parts.hash = (uint32_t)hash_number(number);
+    }
+    parts.stride = record_plain_stride(&parts);
+    return parts;
 }

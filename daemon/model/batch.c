@@ -38,6 +38,8 @@ void batch_init(struct batch *b, size_t field_count)
     b->fields = mem_alloc_zeroed(BATCH_ROWS * field_count, sizeof(*b->fields));
     buf_init(&b->scratch);
     buf_init(&b->details);
+    buf_init(&b->body_texts);
+    buf_init(&b->key_texts);
     batch_clear(b);
 }
 
@@ -47,6 +49,8 @@ void batch_done(struct batch *b)
     b->fields = NULL;
     buf_done(&b->scratch);
     buf_done(&b->details);
+    buf_done(&b->body_texts);
+    buf_done(&b->key_texts);
 }
 
 void batch_clear(struct batch *b)
@@ -55,7 +59,7 @@ void batch_clear(struct batch *b)
     b->rejected = 0;
     b->late = 0;
     b->timed = false;
-    b->hashed = 0;
+    b->judged = false;
     buf_clear(&b->scratch);
     buf_clear(&b->details);
 }
@@ -78,7 +82,7 @@ void batch_reject(struct batch *b, struct row *r, enum reject why, const char *f
 
     assert(why != REJECT_NONE && r->reject == REJECT_NONE);
     r->reject = (uint8_t)why;
-    r->verbatim = false;
+    r->verdict = VERDICT_REJECTED;
     va_start(args, format);
     detail_add(b, r, format, args);
     va_end(args);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#define VARINT_MAX 5 /* bytes */
+
 static uint32_t varint_read(const char **at)
 {
     uint32_t value = 0;
@@ -28,20 +30,32 @@ static size_t varint_write(uint32_t value, char *to)
     return n;
 }
 
+static inline struct bytes packed_next(const char **at)
+{
+    uint32_t n = varint_read(at);
+    struct bytes field = n == 0 ? BYTES_NULL : (struct bytes){*at, n - 1};
+
+    *at += field.n;
+    return field;
+}
+
 static void packed_fields(struct bytes body, size_t count, struct bytes *ret)
 {
     const char *at = body.p;
 
-    for (size_t i = 0; i < count; i++) {
-        uint32_t n = varint_read(&at);
-        if (n == 0) {
-            ret[i] = BYTES_NULL;
-            continue;
-        }
-        ret[i] = (struct bytes){at, n - 1};
-        at += n - 1;
-    }
+    for (size_t i = 0; i < count; i++)
+        ret[i] = packed_next(&at);
     assert(at == body.p + body.n);
+}
+
+struct bytes record_packed_field(struct bytes body, size_t field)
+{
+    const char *at = body.p;
+
+    while (field-- > 0)
+        packed_next(&at);
+    assert(at < body.p + body.n);
+    return packed_next(&at);
 }
 
 static void verbatim_fields(struct bytes body, const struct record_form *form, struct bytes *ret)
@@ -69,13 +83,23 @@ void record_fields(const struct record *r, const struct record_form *form, struc
         verbatim_fields(body, form, ret_fields);
 }
 
-void record_pack(const struct bytes *fields, size_t count, struct buf *to)
+size_t record_packed_room(const struct bytes *fields, size_t count)
 {
+    size_t room = 0;
+
+    for (size_t i = 0; i < count; i++)
+        room += VARINT_MAX + fields[i].n;
+    return room;
+}
+
+struct bytes record_pack(const struct bytes *fields, size_t count, struct buf *to)
+{
+    char *start = buf_reserve(to, record_packed_room(fields, count)), *at = start;
+
     for (size_t i = 0; i < count; i++) {
-        char *p = buf_reserve(to, 5 + fields[i].n);
-        size_t n = varint_write(fields[i].p == NULL ? 0 : (uint32_t)fields[i].n + 1, p);
-        if (fields[i].n > 0)
-            memcpy(p + n, fields[i].p, fields[i].n);
-        buf_advance(to, n + fields[i].n);
+        at += varint_write(fields[i].p == NULL ? 0 : (uint32_t)fields[i].n + 1, at);
+        at = copy_bytes(at, fields[i].p, fields[i].n);
     }
+    buf_advance(to, (size_t)(at - start));
+    return (struct bytes){start, (size_t)(at - start)};
 }

@@ -38,6 +38,7 @@ static inline struct row *filling_add(struct batch *b, struct bytes line, size_t
         .line = line,
         .consumed = consumed,
         .reject = REJECT_NONE,
+        .verdict = VERDICT_TAKE_PACKED,
         .detail = -1,
     };
     b->times[b->count] = time;

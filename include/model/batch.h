@@ -1,10 +1,9 @@
 /*
  * model/batch: some rows on their way from a decoder into the engine.
  *
- * A decoder fills a batch; the engine judges its rows one by one, in order, and
- * takes as many as it has room for. What a row points at (the bytes that were
- * read, the batch's scratch) is good until the batch is filled again or those
- * bytes move.
+ * A decoder fills a batch; the engine judges all of its rows, column by column, and then takes
+ * as many, in order, as it has room for. What a row points at (the bytes that were read, the
+ * batch's own texts) is good until the batch is filled again or those bytes move.
  */
 #ifndef MODEL_BATCH_H
 #define MODEL_BATCH_H
@@ -45,13 +44,24 @@ enum reject {
  * "expression", "timestamp", "json", "utf8", "duplicate", "path", "framing", "envelope" */
 const char *reject_word(enum reject r);
 
+/* What is to become of a row, as far as that can be said before any store has seen it. */
+enum verdict {
+    VERDICT_TAKE,        /* it is to be stored, as it came: see model/record.h */
+    VERDICT_TAKE_PACKED, /* it is to be stored, packed */
+    VERDICT_FILTERED,    /* where is not true */
+    VERDICT_UNMATCHED,   /* a NULL key that nobody will pad */
+    VERDICT_REJECTED,    /* the row has its reject */
+};
+#define VERDICTS 5
+
 struct row {
     struct bytes line; /* as received, without its line end; the first KiB of an over-long one */
     size_t consumed;   /* bytes of input up to the end of this row, from where the batch began */
     int32_t detail;    /* rejected or late: where batch.details has the sentence, -1: none */
     uint8_t reject;    /* enum reject; the engine too may set it */
-    bool verbatim;     /* the line can be stored as it is: see model/record.h; not if rejected */
-    bool late;         /* set by the engine: its fate is late */
+    uint8_t
+        verdict; /* enum verdict: TAKE, TAKE_PACKED or REJECTED, until the engine has judged it */
+    bool late;   /* set by the engine: its fate is late */
 };
 
 struct feed;
@@ -69,14 +79,20 @@ struct batch {
     struct buf details;   /* sentences for rejected rows, each with its NUL */
 
     /* The decoder's, if `timed`: what the field of struct input_format's times says, of rows
-     * that it did not reject; BATCH_NO_TIME where that is NULL. */
+     * that it did not reject; BATCH_NO_TIME where that is NULL. Else, and where it takes times
+     * away again, the engine's. */
     bool timed;
     int64_t times[BATCH_ROWS];
 
-    /* The engine's: hashes of keys, of rows up to `hashed`; 0 where the row is rejected or the key,
-     * a field, is NULL. */
-    size_t hashed;
-    uint32_t hashes[BATCH_ROWS];
+    /* The engine's columns (engine/judge), once the batch is `judged`, of rows to be stored. */
+    bool judged;
+    const struct bytes *keys; /* that of row i is keys[i * key_step]; BYTES_NULL for NULL */
+    size_t key_step;
+    uint32_t hashes[BATCH_ROWS];        /* of keys that are not NULL */
+    struct bytes bodies[BATCH_ROWS];    /* of rows that are packed */
+    struct bytes made_keys[BATCH_ROWS]; /* of computed keys: what `keys` points at */
+    struct buf body_texts, key_texts;   /* what these two point at */
+    size_t fetched;                     /* what storing rows up to here will touch was asked for */
 };
 
 void batch_init(struct batch *b, size_t field_count);
@@ -91,6 +107,12 @@ static inline size_t batch_row_index(const struct batch *b, const struct row *r)
 static inline struct bytes *batch_row_fields(const struct batch *b, const struct row *r)
 {
     return b->fields + batch_row_index(b, r) * b->field_count;
+}
+
+/* Is this row to be stored? */
+static inline bool batch_takes(const struct batch *b, size_t i)
+{
+    return b->rows[i].verdict <= VERDICT_TAKE_PACKED;
 }
 
 /* The sentence that says what was wrong with a rejected or late row; "" for none. */

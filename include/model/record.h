@@ -308,7 +308,13 @@ static inline void record_write_parts(const struct record_parts *p, uint32_t num
     record_write(p, &s, number, to);
 }
 
-/* Appends the packed body of `fields` to `to`. */
-void record_pack(const struct bytes *fields, size_t count, struct buf *to);
+/* Appends the packed body of `fields` to `to`, and returns it. */
+struct bytes record_pack(const struct bytes *fields, size_t count, struct buf *to);
+
+/* The most that it can take. */
+size_t record_packed_room(const struct bytes *fields, size_t count);
+
+/* One field of a packed body; BYTES_NULL for NULL. */
+struct bytes record_packed_field(struct bytes body, size_t field);
 
 #endif

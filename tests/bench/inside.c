@@ -2,11 +2,18 @@
  * inside: what a line costs within the pure layers, stage by stage, in nanoseconds.
  *
  *     inside [-e] LEFT_FILE RIGHT_FILE BLOCKS
+ *     inside -s SHAPE KEYS BLOCKS
  *
  * The files are those of a run (generate.c): BLOCKS blocks a side, each of them one window. They
  * are joined in memory, by the code of the daemon and in its steps, but without a socket: copied
  * to a buffer as a read would do it, cut, stored, fired and formatted. With -e lines are
- * `key,time,value` and windows are those of event time, of 10 s.
+ * `key,time,value` and windows are those of event time, of 10 s. With -s the lines are made here,
+ * KEYS a side and block, for the join of the README (orders and shipments, windows of the clock):
+ *
+ *     readme    `id bigint, customer, amount double` and `parcel, order_id bigint, carrier`
+ *     where     and `where = amount > 10`, which is true, `where = carrier <> 'Nobody'`
+ *     quoted    and each customer in quotes, for there is a comma in it
+ *     computed  and `key = upper(id)`, of strings, on both sides
  *
  *     copy    what stands for the read
  *     cut     bytes -> rows
@@ -84,12 +91,25 @@ static struct bytes map_file(const char *path)
     return (struct bytes){p, (size_t)st.st_size};
 }
 
-static struct config *read_config(bool event)
+static struct config *parse(const struct buf *ini)
 {
     struct config_source source = {.path = "inside.ini", .current_directory = "/"};
-    struct buf ini = BUF_EMPTY;
     struct config *config;
     struct diag diag;
+
+    source.text = buf_bytes(ini);
+    diag_init(&diag);
+    config = config_read(&source, &diag);
+    if (config == NULL)
+        tool_die("the configuration cannot be read");
+    diag_done(&diag);
+    return config;
+}
+
+static struct config *plain_config(bool event)
+{
+    struct buf ini = BUF_EMPTY;
+    struct config *config;
 
     for (int side = 0; side < SIDES; side++)
         buf_printf(&ini, "[%s]\nlisten = 127.0.0.1:0\nfields = k, %sv\nkey = k\n%s",
@@ -97,14 +117,68 @@ static struct config *read_config(bool event)
                    event ? "timestamp = t\nmax_ahead = off\n" : "");
     buf_printf(&ini, "[join]\ntime = %s\nsize = %dms\n[output]\nlisten = 127.0.0.1:0\n",
                event ? "event" : "processing", WINDOW_MS);
-    source.text = buf_bytes(&ini);
-    diag_init(&diag);
-    config = config_read(&source, &diag);
-    if (config == NULL)
-        tool_die("the configuration cannot be read");
-    diag_done(&diag);
+    config = parse(&ini);
     buf_done(&ini);
     return config;
+}
+
+enum shape { SHAPE_README, SHAPE_WHERE, SHAPE_QUOTED, SHAPE_COMPUTED, SHAPES };
+static const char *const shape_words[SHAPES] = {"readme", "where", "quoted", "computed"};
+
+static struct config *shape_config(enum shape shape)
+{
+    const char *type = shape == SHAPE_COMPUTED ? "string" : "bigint";
+    const char *key = shape == SHAPE_COMPUTED ? "upper(%s)" : "%s";
+    struct buf ini = BUF_EMPTY;
+    struct config *config;
+
+    buf_printf(&ini,
+               "[left]\nname = orders\nlisten = 127.0.0.1:0\n"
+               "fields = id %s, customer, amount double\n",
+               type);
+    buf_append_text(&ini, "key = ");
+    buf_printf(&ini, key, "id");
+    buf_printf(&ini,
+               "\n%s[right]\nname = shipments\nlisten = 127.0.0.1:0\n"
+               "fields = parcel, order_id %s, carrier\n",
+               shape == SHAPE_WHERE ? "where = amount > 10\n" : "", type);
+    buf_append_text(&ini, "key = ");
+    buf_printf(&ini, key, "order_id");
+    buf_printf(&ini,
+               "\n%s[join]\nsize = %dms\n[output]\nlisten = 127.0.0.1:0\n"
+               "select = orders.id, customer, amount, carrier\n",
+               shape == SHAPE_WHERE ? "where = carrier <> 'Nobody'\n" : "", WINDOW_MS);
+    config = parse(&ini);
+    buf_done(&ini);
+    return config;
+}
+
+/* Line `i` of a block; each key comes once a side, the right side's in another order. All lines of
+ * a side have one length. */
+static void append_line(struct buf *to, enum shape shape, enum side side, uint64_t keys, uint64_t i)
+{
+    uint64_t n = i * (side == SIDE_LEFT ? 1 : 7919) % keys;
+    const char *quote = shape == SHAPE_QUOTED ? "\"" : "";
+    char comma = shape == SHAPE_QUOTED ? ',' : ' ';
+    const char *id = shape == SHAPE_COMPUTED ? "eu-" : "";
+
+    n = n * 7907 % keys; /* neighbours in time are not neighbours by key */
+    if (side == SIDE_LEFT)
+        buf_printf(to,
+                   "%s%07" PRIu64 ",%sOkafor%c Ben %04" PRIu64 "%s,%03" PRIu64 ".%" PRIu64 "5\n",
+                   id, 1000000 + n, quote, comma, i % 10000, quote, 100 + i % 900, i % 10);
+    else
+        buf_printf(to, "P-%07" PRIu64 ",%s%07" PRIu64 ",Parcelo Express %04" PRIu64 "\n", i, id,
+                   1000000 + n, i % 10000);
+}
+
+static struct bytes make_lines(enum shape shape, enum side side, uint64_t keys, uint64_t blocks)
+{
+    struct buf lines = BUF_EMPTY;
+
+    for (uint64_t i = 0; i < keys * blocks; i++)
+        append_line(&lines, shape, side, keys, i % keys);
+    return buf_bytes(&lines); /* for as long as the program runs */
 }
 
 /* All lines have one length. What is behind the last block is not read. */
@@ -118,9 +192,9 @@ static size_t block_of(struct bytes file, uint64_t blocks)
     return file.n / blocks / line * line;
 }
 
-static void begin(struct run *r, bool event, char *const *paths, uint64_t blocks)
+static void begin(struct run *r, struct config *config, const struct bytes *lines, uint64_t blocks)
 {
-    *r = (struct run){.config = read_config(event), .rows = BUF_EMPTY};
+    *r = (struct run){.config = config, .rows = BUF_EMPTY};
     r->engine = engine_new(r->config->plan);
     r->encoder = encoder_new(&r->config->output[OUTPUT_RESULTS].format, r->config->plan);
     r->chunk = malloc(TOOL_CHUNK);
@@ -129,7 +203,7 @@ static void begin(struct run *r, bool event, char *const *paths, uint64_t blocks
     for (int side = 0; side < SIDES; side++) {
         r->decoder[side] = decoder_new(&r->config->input[side].format);
         batch_init(&r->batch[side], r->config->plan->side[side].form.field_count);
-        r->file[side] = map_file(paths[side]);
+        r->file[side] = lines[side];
         r->block_bytes[side] = block_of(r->file[side], blocks);
     }
 }
@@ -139,7 +213,6 @@ static void finish(struct run *r)
     for (int side = 0; side < SIDES; side++) {
         decoder_free(r->decoder[side]);
         batch_done(&r->batch[side]);
-        munmap((void *)(uintptr_t)r->file[side].p, r->file[side].n);
     }
     buf_done(&r->rows);
     free(r->chunk);
@@ -254,20 +327,56 @@ static void join_all(struct run *r, uint64_t blocks, int64_t best[STAGES])
     }
 }
 
-int main(int argc, char **argv)
+static bool find_shape(const char *word, enum shape *ret)
+{
+    for (int i = 0; i < SHAPES; i++)
+        if (strcmp(word, shape_words[i]) == 0) {
+            *ret = (enum shape)i;
+            return true;
+        }
+    return false;
+}
+
+static uint64_t blocks_of(const char *word)
+{
+    return tool_number("BLOCKS: at least 4", word, WARM_BLOCKS + 1);
+}
+
+/* Returns BLOCKS. */
+static uint64_t begin_by_arguments(struct run *r, int argc, char **argv)
 {
     bool event = argc > 1 && strcmp(argv[1], "-e") == 0;
-    int64_t best[STAGES] = {0};
+    struct bytes lines[SIDES];
+    enum shape shape;
     uint64_t blocks;
-    struct run r;
 
-    if (argc - event != 4) {
-        fputs("usage: inside [-e] LEFT_FILE RIGHT_FILE BLOCKS\n", stderr);
-        return 1;
+    if (argc == 5 && strcmp(argv[1], "-s") == 0 && find_shape(argv[2], &shape)) {
+        blocks = blocks_of(argv[4]);
+        for (int side = 0; side < SIDES; side++)
+            lines[side] =
+                make_lines(shape, (enum side)side, tool_number("KEYS", argv[3], 1), blocks);
+        begin(r, shape_config(shape), lines, blocks);
+        return blocks;
     }
-    argv += event;
-    blocks = tool_number("BLOCKS: at least 4", argv[3], WARM_BLOCKS + 1);
-    begin(&r, event, argv + 1, blocks);
+    if (argc - event != 4) {
+        fputs("usage: inside [-e] LEFT_FILE RIGHT_FILE BLOCKS\n"
+              "       inside -s readme|where|quoted|computed KEYS BLOCKS\n",
+              stderr);
+        exit(1);
+    }
+    blocks = blocks_of(argv[event + 3]);
+    for (int side = 0; side < SIDES; side++)
+        lines[side] = map_file(argv[event + 1 + side]);
+    begin(r, plain_config(event), lines, blocks);
+    return blocks;
+}
+
+int main(int argc, char **argv)
+{
+    int64_t best[STAGES] = {0};
+    struct run r;
+    uint64_t blocks = begin_by_arguments(&r, argc, argv);
+
     join_all(&r, blocks, best);
     if (r.results == 0)
         tool_die("nothing was joined");

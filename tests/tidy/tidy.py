@@ -119,6 +119,7 @@ SYMBOLS_ALLOWED = {
 # x_more_test.c, and, where a module is parted into x_a.c and x_b.c, by x_test.c.)
 CASES = ("tests/unit/config/cases_test.c", "whole files in, --check or all faults out")
 TESTED_ELSEWHERE = {
+    "daemon/engine/admit.c": ("tests/unit/engine/engine_test.c", "engine_push()"),
     "daemon/join/firing.c": ("tests/unit/engine/firing_test.c", "detached by the engine"),
     "daemon/join/table_join.c": ("tests/unit/engine/table_join_test.c", "swapped by the engine"),
     "daemon/codec/columns.c": ("tests/unit/codec/decoder_test.c", "headers are read by decoders"),

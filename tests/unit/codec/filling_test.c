@@ -17,7 +17,7 @@ static void rows_have_their_fields_one_behind_the_other(void **state)
         assert_int_equal(r->consumed, 10 * i);
         assert_int_equal(b.times[i], BATCH_NO_TIME);
         assert_text(r->line.p, r->line.n, "line");
-        assert_true(r->reject == REJECT_NONE && !r->verbatim && !r->late);
+        assert_true(r->reject == REJECT_NONE && r->verdict == VERDICT_TAKE_PACKED && !r->late);
         assert_string_equal(batch_detail(&b, r), "");
     }
     assert_int_equal(b.count, BATCH_ROWS);

@@ -80,7 +80,7 @@ static struct record *read_record(const struct input_format *f, struct bytes lin
     decoder_read(d, line.p, line.n, INPUT_ENDED, &b);
     assert(b.count == 1 && b.rejected == 0);
     parts.body = b.rows[0].line;
-    if (!b.rows[0].verbatim) {
+    if (b.rows[0].verdict != VERDICT_TAKE) {
         record_pack(batch_row_fields(&b, &b.rows[0]), f->schema->count, &packed);
         parts.body = buf_bytes(&packed);
         parts.flags = RECORD_PACKED;

@@ -46,7 +46,7 @@ static void write_row(struct buf *to, const struct batch *b, const struct row *r
         buf_printf(to, ": %s\n", batch_detail(b, r));
         return;
     }
-    buf_append_text(to, r->verbatim ? "= " : "~ ");
+    buf_append_text(to, r->verdict == VERDICT_TAKE ? "= " : "~ ");
     for (size_t i = 0; i < b->field_count; i++) {
         if (fields[i].p == NULL) {
             buf_append_char(to, '-');
@@ -148,7 +148,7 @@ static void check_batch(const struct input_format *f, const struct batch *b, str
         check_fields(b, r, shown);
         if (f->timed)
             check_time(f, b, r);
-        if (r->verbatim)
+        if (r->verdict == VERDICT_TAKE)
             check_verbatim(f, b, r);
     }
     assert(b->rejected == rejected);

@@ -179,7 +179,7 @@ static void add_usual(struct calm *c, enum side side, int64_t t)
     for (int e = 0; e < ENGINES; e++) {
         struct batch *b = &c->f[e]->batch[side];
         add_line(c->f[e], side, bytes_of(line));
-        b->rows[b->count - 1].verbatim = !packed;
+        b->rows[b->count - 1].verdict = packed ? VERDICT_TAKE_PACKED : VERDICT_TAKE;
     }
 }
 

@@ -80,7 +80,7 @@ static inline void add_line(struct engine_fixture *f, enum side side, struct byt
     const char *p = line.p, *stop = line.p + line.n;
 
     r->line = line;
-    r->verbatim = true;
+    r->verdict = VERDICT_TAKE;
     for (size_t i = 0; i < f->batch[side].field_count; i++) {
         const char *comma = memchr(p, ',', (size_t)(stop - p));
         const char *field_end = comma == NULL ? stop : comma;
@@ -99,6 +99,7 @@ static inline void add_packed(struct engine_fixture *f, enum side side, const ch
 
     assert_int_equal(f->batch[side].field_count, 3);
     r->line = BYTES_LIT("\"as it was received\"");
+    r->verdict = VERDICT_TAKE_PACKED;
     fields[0] = bytes_of(a);
     fields[1] = bytes_of(b);
     fields[2] = bytes_of(c);

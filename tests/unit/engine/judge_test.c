@@ -33,7 +33,7 @@ static void add_row(struct judge_fixture *f, const char *const fields[])
     struct batch *b = &f->batch;
 
     f->row = &b->rows[b->count];
-    *f->row = (struct row){.detail = -1};
+    *f->row = (struct row){.detail = -1, .verdict = VERDICT_TAKE_PACKED};
     f->row->line = BYTES_LIT("the line");
     b->count++;
     for (size_t i = 0; i < b->field_count; i++)
@@ -41,9 +41,33 @@ static void add_row(struct judge_fixture *f, const char *const fields[])
 }
 #define ADD(f, ...) add_row(f, (const char *const[]){__VA_ARGS__})
 
+static void judge_all(struct judge_fixture *f, int64_t clock_ms)
+{
+    judge_rows(&f->judge, SIDE_LEFT, &f->batch, clock_ms);
+    assert_true(f->batch.judged);
+}
+
+/* Of the row that was added last; the parts are set if it is to be stored. */
 static enum verdict verdict_of(struct judge_fixture *f, struct record_parts *ret)
 {
-    return judge_row(&f->judge, SIDE_LEFT, &f->batch, f->row, 7, ret);
+    size_t i = f->batch.count - 1;
+
+    judge_all(f, 0);
+    if (batch_takes(&f->batch, i))
+        *ret = judge_parts(&f->judge, &f->batch, i, 7, 0);
+    else
+        *ret = (struct record_parts){0};
+    return f->row->verdict;
+}
+
+/* Of that row; BATCH_NO_TIME: it was rejected. */
+static int64_t time_of(struct judge_fixture *f, int64_t clock_ms)
+{
+    judge_all(f, clock_ms);
+    assert_int_equal(f->row->reject != REJECT_NONE, f->row->verdict == VERDICT_REJECTED);
+    assert_int_equal(f->row->reject != REJECT_NONE,
+                     f->batch.times[f->batch.count - 1] == BATCH_NO_TIME);
+    return f->batch.times[f->batch.count - 1];
 }
 
 /* --- time --- */
@@ -87,12 +111,10 @@ static void times_of_every_type_are_milliseconds_cut_towards_the_past(void **sta
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         char fields[64];
         struct judge_fixture *f;
-        int64_t ms = 0;
         snprintf(fields, sizeof(fields), "k, t %s", rows[i].type);
         f = open_judge(PLAN(.time = TIME_EVENT, .fields = {fields, fields}));
         ADD(f, "k", rows[i].text);
-        assert_row(judge_time(&f->judge, SIDE_LEFT, &f->batch, f->row, 0, &ms), rows[i].text);
-        assert_row(ms == rows[i].ms, rows[i].text);
+        assert_row(time_of(f, INT64_C(1) << 50) == rows[i].ms, rows[i].text);
         close_judge(f);
     }
 }
@@ -100,11 +122,10 @@ static void times_of_every_type_are_milliseconds_cut_towards_the_past(void **sta
 static void a_row_without_a_time_is_rejected(void **state)
 {
     struct judge_fixture *f = open_judge(PLAN(.time = TIME_EVENT));
-    int64_t ms;
 
     (void)state;
     ADD(f, "k", "a", "true", NULL);
-    assert_false(judge_time(&f->judge, SIDE_LEFT, &f->batch, f->row, 0, &ms));
+    assert_int_equal(time_of(f, 0), BATCH_NO_TIME);
     assert_int_equal(f->row->reject, REJECT_TIMESTAMP);
     assert_string_equal(batch_detail(&f->batch, f->row), "timestamp: it is NULL");
     assert_int_equal(f->batch.rejected, 1);
@@ -127,10 +148,8 @@ static void a_time_far_ahead_of_the_clock_is_rejected(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct judge_fixture *f =
             open_judge(PLAN(.time = TIME_EVENT, .max_ahead_ms = {rows[i].max_ahead_ms, 0}));
-        int64_t ms;
         ADD(f, "k", "a", "true", "100000");
-        assert_int_equal(judge_time(&f->judge, SIDE_LEFT, &f->batch, f->row, rows[i].now_ms, &ms),
-                         rows[i].ok);
+        assert_int_equal(time_of(f, rows[i].now_ms), rows[i].ok ? 100000 : BATCH_NO_TIME);
         assert_int_equal(f->row->reject, rows[i].ok ? REJECT_NONE : REJECT_TIMESTAMP);
         close_judge(f);
     }
@@ -145,7 +164,7 @@ static void a_row_is_held_filtered_or_of_no_use(void **state)
 
     (void)state;
     ADD(f, "k", "a", "true");
-    assert_int_equal(verdict_of(f, &parts), VERDICT_HOLD);
+    assert_int_equal(verdict_of(f, &parts), VERDICT_TAKE_PACKED);
     assert_text(parts.key.p, parts.key.n, "k");
     assert_int_equal(parts.flags, RECORD_PACKED | RECORD_TIME32);
     ADD(f, "k", "a", "false");
@@ -164,7 +183,7 @@ static void a_null_key_is_held_where_it_will_be_padded(void **state)
 
     (void)state;
     ADD(f, "k", NULL, "true");
-    assert_int_equal(verdict_of(f, &parts), VERDICT_HOLD);
+    assert_int_equal(verdict_of(f, &parts), VERDICT_TAKE_PACKED);
     assert_null(parts.key.p);
     assert_int_equal(parts.flags, RECORD_PACKED | RECORD_NULL_KEY | RECORD_TIME32);
     close_judge(f);
@@ -194,7 +213,7 @@ static void parts_of_a_key_stay_apart(void **state)
 
     (void)state;
     ADD(f, "ab", "c", "true");
-    assert_int_equal(verdict_of(f, &parts), VERDICT_HOLD);
+    assert_int_equal(verdict_of(f, &parts), VERDICT_TAKE_PACKED);
     assert_int_equal(parts.key.n, 4);
     assert_memory_equal(parts.key.p, "ab\0c", 4);
     close_judge(f);
@@ -207,7 +226,7 @@ static void keys_compared_as_doubles_are_equal_bytes(void **state)
 
     (void)state;
     ADD(f, "9007199254740993", "a");
-    assert_int_equal(verdict_of(f, &parts), VERDICT_HOLD);
+    assert_int_equal(verdict_of(f, &parts), VERDICT_TAKE_PACKED);
     assert_text(parts.key.p, parts.key.n, "9007199254740992");
     close_judge(f);
 }
@@ -240,54 +259,67 @@ static void records_carry_their_time_as_their_join_needs_it(void **state)
     }
 }
 
-static void plain_rows_are_gathered_up_to_the_first_that_is_not(void **state)
+/* What one row's fate is does not depend on the rows round it. */
+static void every_row_of_a_batch_is_judged(void **state)
 {
-    struct judge_fixture *f = open_judge(PLAN());
-    struct record_parts parts[8];
+    static const struct {
+        const char *key, *ok;
+        bool reject, verbatim;
+        enum verdict verdict;
+    } rows[] = {
+        {"a", "true", false, true, VERDICT_TAKE},
+        {"b", "false", false, true, VERDICT_FILTERED},
+        {"c", "true", true, false, VERDICT_REJECTED},
+        {"d", "true", false, false, VERDICT_TAKE_PACKED},
+        {NULL, "true", false, true, VERDICT_UNMATCHED},
+        {NULL, "false", false, true, VERDICT_FILTERED},
+        {"", "true", false, false, VERDICT_TAKE_PACKED},
+        {"g", "true", false, true, VERDICT_TAKE},
+    };
+    struct judge_fixture *f = open_judge(PLAN(.where = {"ok", NULL}, .hash_seed = 5));
 
     (void)state;
-    assert_true(f->judge.plain[SIDE_LEFT]);
-    for (int i = 0; i < 5; i++) {
-        ADD(f, "k", "a", "true");
-        f->row->verbatim = true;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        ADD(f, rows[i].key, "x", rows[i].ok);
+        if (rows[i].verbatim)
+            f->row->verdict = VERDICT_TAKE;
+        if (rows[i].reject)
+            batch_reject(&f->batch, f->row, REJECT_TYPE, "no");
     }
-    f->batch.rows[3].verbatim = false;
-    assert_int_equal(judge_plain(&f->judge, SIDE_LEFT, &f->batch, 0, 8, parts), 3);
-    assert_int_equal(judge_plain(&f->judge, SIDE_LEFT, &f->batch, 0, 2, parts), 2);
-    assert_int_equal(judge_plain(&f->judge, SIDE_LEFT, &f->batch, 3, 8, parts), 0);
-    assert_int_equal(judge_plain(&f->judge, SIDE_LEFT, &f->batch, 4, 8, parts), 1);
-    batch_reject(&f->batch, &f->batch.rows[1], REJECT_TYPE, "no");
-    assert_int_equal(judge_plain(&f->judge, SIDE_LEFT, &f->batch, 0, 8, parts), 1);
+    judge_all(f, 0);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct record_parts parts;
+        assert_int_equal(f->batch.rows[i].verdict, rows[i].verdict);
+        if (!batch_takes(&f->batch, i))
+            continue;
+        parts = judge_parts(&f->judge, &f->batch, i, i, 0);
+        assert_text(parts.key.p, parts.key.n, rows[i].key);
+        assert_int_equal(parts.hash, hash_bytes(rows[i].key, strlen(rows[i].key), 5) >> 32);
+        assert_int_equal((parts.flags & RECORD_PACKED) != 0, !rows[i].verbatim);
+    }
+    batch_clear(&f->batch);
+    assert_false(f->batch.judged);
     close_judge(f);
 }
 
-static void hashes_that_were_noted_are_those_of_the_keys(void **state)
+/* A field that is the key is stored once: it is in the body. A computed one is not. */
+static void the_key_of_a_packed_row_lies_in_its_body(void **state)
 {
-    static const char *const keys[] = {"a", NULL, "b", "c", "", "d"};
-    struct judge_fixture *f = open_judge(PLAN(.hash_seed = 5));
-    struct record_parts parts;
+    static const char *const keys[] = {"id", "upper(id)"};
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(keys); i++)
-        ADD(f, keys[i], "x", "true");
-    batch_reject(&f->batch, &f->batch.rows[2], REJECT_TYPE, "no");
-    assert_int_equal(judge_hash(&f->judge, SIDE_LEFT, &f->batch, 0, 5), 5);
-    assert_int_equal(f->batch.hashed, 5);
-    assert_int_equal(f->batch.hashes[1], 0);
-    assert_int_equal(f->batch.hashes[2], 0);
-    assert_int_equal(f->batch.hashes[3], hash_bytes("c", 1, 5) >> 32);
     for (size_t i = 0; i < COUNT_OF(keys); i++) {
-        if (keys[i] == NULL || i == 2)
-            continue;
-        f->row = &f->batch.rows[i];
-        assert_int_equal(verdict_of(f, &parts), VERDICT_HOLD);
-        assert_int_equal(parts.hash, hash_bytes(keys[i], strlen(keys[i]), 5) >> 32);
+        struct judge_fixture *f = open_judge(PLAN(.key = {keys[i], keys[i]}));
+        struct record_parts parts;
+        ADD(f, "k", "one", "true");
+        ADD(f, NULL, "two", "true");
+        assert_int_equal(verdict_of(f, &parts), VERDICT_TAKE_PACKED);
+        assert_text(parts.key.p, parts.key.n, i == 0 ? "two" : "TWO");
+        assert_int_equal(record_plain_stride(&parts) > 0, i == 0);
+        parts = judge_parts(&f->judge, &f->batch, 0, 0, 0);
+        assert_text(parts.key.p, parts.key.n, i == 0 ? "one" : "ONE");
+        close_judge(f);
     }
-    assert_int_equal(judge_hash(&f->judge, SIDE_LEFT, &f->batch, 5, 8), 1);
-    assert_int_equal(f->batch.hashes[5], hash_bytes("d", 1, 5) >> 32);
-    batch_clear(&f->batch);
-    assert_int_equal(f->batch.hashed, 0);
-    close_judge(f);
 }
 
 int main(void)
@@ -302,8 +334,8 @@ int main(void)
         cmocka_unit_test(parts_of_a_key_stay_apart),
         cmocka_unit_test(keys_compared_as_doubles_are_equal_bytes),
         cmocka_unit_test(records_carry_their_time_as_their_join_needs_it),
-        cmocka_unit_test(hashes_that_were_noted_are_those_of_the_keys),
-        cmocka_unit_test(plain_rows_are_gathered_up_to_the_first_that_is_not),
+        cmocka_unit_test(every_row_of_a_batch_is_judged),
+        cmocka_unit_test(the_key_of_a_packed_row_lies_in_its_body),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
