@@ -1,5 +1,8 @@
 #include "config/lines.h"
 
+#include <assert.h>
+#include <ini.h>
+
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "config/keys.h"
@@ -91,13 +94,18 @@ static struct bytes without_comment(struct bytes text)
     return without_blanks_behind(text);
 }
 
-/* --- the reader --- */
+/* --- lines --- */
 
+/* What inih gets lines from, and calls back with keys and values. */
 struct reader {
     const struct report *report;
     struct ini_lines *lines;
-    struct bytes line;                                         /* the one at hand */
-    int number;                                                /* its */
+    struct bytes rest; /* of the file */
+    struct bytes line; /* the one that inih has */
+    struct bytes text; /* of it: from its first character on */
+    int number;        /* its */
+    bool indented;
+    bool awaited; /* inih has not called back with it yet */
     enum { SECTION_NONE, SECTION_BROKEN, SECTION_GOOD } state; /* what keys belong to */
     enum section section;                                      /* which, if it is a known one */
     bool section_known;
@@ -123,14 +131,14 @@ refuse(struct reader *r, struct bytes rest, const char *format, ...)
     r->above = VALUE_SKIPPED;
 }
 
-static struct ini_line *add_line(struct reader *r, struct bytes name, struct place place)
+static struct ini_line *add_line(struct reader *r, struct bytes name)
 {
     struct ini_lines *l = r->lines;
 
     l->items = mem_realloc(l->items, (l->count + 1) * sizeof(*l->items));
     l->items[l->count] = (struct ini_line){
         .name = mem_strndup(name.p, name.n),
-        .place = place,
+        .place = place_of(r, r->text),
         .value = {.text = BUF_EMPTY},
     };
     return &l->items[l->count++];
@@ -143,6 +151,8 @@ static bool name_fits(struct reader *r, struct bytes name)
     refuse(r, name, "no section or key has such a long name");
     return false;
 }
+
+/* --- sections: inih says nothing of one that is broken, or has no keys --- */
 
 /* `text` begins with `[`. Whatever is wrong with it, a section ends here. */
 static void read_section(struct reader *r, struct bytes text)
@@ -161,26 +171,27 @@ static void read_section(struct reader *r, struct bytes text)
     behind = from(text, name.n + 2);
     name = without_blanks_behind(from(name, blanks_before(name)));
     behind = from(behind, blanks_before(behind));
-    if (behind.n > 0 && !is_comment(behind)) {
+    if (behind.n > 0 && !is_comment(behind))
         refuse(r, behind, "nothing but a comment can stand behind [section]");
-    }
     if (name.n == 0) {
         refuse(r, text, "a section needs a name");
         return;
     }
     if (!name_fits(r, name))
         return;
-    add_line(r, name, place_of(r, text))->is_section = true;
+    add_line(r, name)->is_section = true;
     r->state = SECTION_GOOD;
     r->section_known = section_find(name, &r->section);
 }
 
-static void no_equals_sign(struct reader *r, struct bytes text)
+/* --- keys --- */
+
+static void no_equals_sign(struct reader *r)
 {
-    if (memchr(text.p, ':', text.n) != NULL)
-        refuse(r, text, "\"=\" is missing: write key = value (\":\" does not part them)");
+    if (memchr(r->text.p, ':', r->text.n) != NULL)
+        refuse(r, r->text, "\"=\" is missing: write key = value (\":\" does not part them)");
     else
-        refuse(r, text,
+        refuse(r, r->text,
                "\"=\" is missing: write key = value (a line that goes on with the value above is "
                "indented)");
 }
@@ -197,40 +208,57 @@ static bool is_name(struct bytes text)
 }
 
 /* Told once; keys of a broken section are passed over, for its line was reported. */
-static void outside_of_section(struct reader *r, struct bytes text)
+static void outside_of_section(struct reader *r)
 {
     if (r->state == SECTION_NONE)
-        refuse(r, text, "a key has to stand in a [section]");
+        refuse(r, r->text, "a key has to stand in a [section]");
     r->state = SECTION_BROKEN;
     r->above = VALUE_SKIPPED;
 }
 
-static void read_key(struct reader *r, struct bytes text)
+/* inih, which takes a `:` for a `=`, found the value at `value_at` of the text. */
+static void read_key(struct reader *r, const char *value, size_t value_at)
 {
-    const char *sign = memchr(text.p, '=', text.n);
-    struct bytes name, value;
+    const char *sign = memchr(r->text.p, '=', r->text.n);
+    size_t n = sign != NULL ? (size_t)(sign - r->text.p) : 0;
+    struct bytes name = without_blanks_behind((struct bytes){r->text.p, n});
     struct ini_line *line;
 
-    if (sign == NULL) {
-        no_equals_sign(r, text);
-        return;
+    if (sign == NULL)
+        no_equals_sign(r);
+    else if (!is_name(name))
+        refuse(r, name, "\"%.*s\" is no key: write key = value", (int)name.n, name.p);
+    else if (r->state != SECTION_GOOD)
+        outside_of_section(r);
+    else if (name_fits(r, name)) {
+        line = add_line(r, name);
+        value_add(&line->value, without_comment(bytes_of(value)),
+                  place_of(r, from(r->text, value_at)));
+        r->above = VALUE_OPEN;
     }
-    name = without_blanks_behind((struct bytes){text.p, (size_t)(sign - text.p)});
-    if (!is_name(name)) {
-        refuse(r, text, "\"%.*s\" is no key: write key = value", (int)name.n, name.p);
-        return;
-    }
-    if (!name_fits(r, name))
-        return;
-    if (r->state != SECTION_GOOD) {
-        outside_of_section(r, text);
-        return;
-    }
-    value = from(text, (size_t)(sign - text.p) + 1);
-    value = from(value, blanks_before(value));
-    line = add_line(r, name, place_of(r, text));
-    value_add(&line->value, without_comment(value), place_of(r, value));
-    r->above = VALUE_OPEN;
+}
+
+static void read_indented(struct reader *r, const char *value)
+{
+    if (r->above == VALUE_NONE)
+        refuse(r, r->text, "an indented line goes on with the value above, but there is none");
+    else if (r->above == VALUE_OPEN)
+        value_add(&r->lines->items[r->lines->count - 1].value, without_comment(bytes_of(value)),
+                  place_of(r, r->text));
+}
+
+static int take_value(void *user, const char *section, const char *name, const char *value)
+{
+    struct reader *r = user;
+
+    (void)section; /* cut, and perhaps the one before a broken one */
+    assert(r->awaited);
+    r->awaited = false;
+    if (r->indented)
+        read_indented(r, value);
+    else
+        read_key(r, value, (size_t)(value - name)); /* pieces of the line that it has */
+    return 1;
 }
 
 bool ini_begins_with_key(enum section section, struct bytes text)
@@ -254,22 +282,7 @@ static bool is_known_section(struct bytes text)
            section_find((struct bytes){text.p + 1, (size_t)(close - text.p) - 1}, &section);
 }
 
-/* What was indented by mistake is reported, and read as if it were not. */
-static void read_indented(struct reader *r, struct bytes text)
-{
-    if (is_known_section(text)) {
-        refuse(r, text, "a section cannot be indented");
-        read_section(r, text);
-    } else if (r->section_known && ini_begins_with_key(r->section, text)) {
-        refuse(r, text, "a key cannot be indented: this line would go on with the value above");
-        read_key(r, text);
-    } else if (r->above == VALUE_OPEN) {
-        struct ini_line *line = &r->lines->items[r->lines->count - 1];
-        value_add(&line->value, without_comment(text), place_of(r, text));
-    } else if (r->above == VALUE_NONE) {
-        refuse(r, text, "an indented line goes on with the value above, but there is none");
-    }
-}
+/* --- what inih must not see as it is --- */
 
 static bool has_bad_byte(struct reader *r)
 {
@@ -286,24 +299,25 @@ static bool has_bad_byte(struct reader *r)
     return false;
 }
 
-static void read_line(struct reader *r)
+static bool can_be_handed(struct reader *r)
 {
-    struct bytes text = from(r->line, blanks_before(r->line));
+    if (r->line.n <= LINE_MAX_BYTES)
+        return !has_bad_byte(r);
+    refuse(r, r->line, "a line of more than %d bytes: break it, and indent what goes on",
+           LINE_MAX_BYTES);
+    return false;
+}
 
-    if (r->line.n > LINE_MAX_BYTES) {
-        refuse(r, r->line, "a line of more than %d bytes: break it, and indent what goes on",
-               LINE_MAX_BYTES);
-        return;
-    }
-    if (has_bad_byte(r) || text.n == 0 || is_comment(text))
-        return;
-    text = without_blanks_behind(text);
-    if (text.p > r->line.p)
-        read_indented(r, text);
-    else if (text.p[0] == '[')
-        read_section(r, text);
+/* What was indented by mistake is reported, and read as if it were not. */
+static bool is_misplaced(struct reader *r)
+{
+    if (is_known_section(r->text))
+        refuse(r, r->text, "a section cannot be indented");
+    else if (r->section_known && ini_begins_with_key(r->section, r->text))
+        refuse(r, r->text, "a key cannot be indented: this line would go on with the value above");
     else
-        read_key(r, text);
+        return false;
+    return true;
 }
 
 /* Takes the next line off `text`, without its end. */
@@ -318,18 +332,69 @@ static struct bytes take_line(struct bytes *text)
     return line;
 }
 
+/* What inih has of the line at hand: nothing, if it is refused. */
+static struct bytes line_for_inih(struct reader *r)
+{
+    size_t blanks = blanks_before(r->line);
+
+    r->text = from(r->line, blanks);
+    r->awaited = false;
+    if (!can_be_handed(r))
+        return from(r->line, r->line.n);
+    if (r->text.n == 0 || is_comment(r->text))
+        return r->line;
+    r->indented = blanks > 0 && !is_misplaced(r);
+    if (r->indented || r->text.p[0] != '[')
+        r->awaited = true;
+    else
+        read_section(r, r->text);
+    return r->indented ? r->line : r->text;
+}
+
+static char *hand_line(char *to, int room, void *stream)
+{
+    struct reader *r = stream;
+    struct bytes line;
+
+    if (r->awaited && r->indented)
+        read_indented(r, "");
+    else if (r->awaited)
+        no_equals_sign(r);
+    if (r->rest.n == 0)
+        return NULL;
+    r->line = take_line(&r->rest);
+    r->number++;
+    line = line_for_inih(r);
+    assert(line.n < (size_t)room);
+    memcpy(to, line.p, line.n);
+    to[line.n] = '\0';
+    return to;
+}
+
+/* Debian's inih takes its options from globals, so they are set each time. */
+static void configure_inih(void)
+{
+    ini_allow_multiline = true;
+    ini_allow_inline_comments = false;
+    ini_allow_bom = false;
+    ini_allow_no_value = false;
+    ini_stop_on_first_error = false;
+    ini_use_stack = false;
+    ini_allow_realloc = false;
+    ini_max_line = ini_initial_alloc = LINE_MAX_BYTES + 3; /* what ends it */
+}
+
 void ini_lines_read(struct bytes text, const struct report *report, struct ini_lines *ret)
 {
-    struct reader r = {.report = report, .lines = ret};
+    struct reader r = {.report = report, .lines = ret, .rest = text};
+    int wrong_line;
 
     *ret = (struct ini_lines){NULL, 0};
     if (text.n >= 3 && memcmp(text.p, "\xef\xbb\xbf", 3) == 0)
-        text = from(text, 3);
-    while (text.n > 0) {
-        r.line = take_line(&text);
-        r.number++;
-        read_line(&r);
-    }
+        r.rest = from(text, 3);
+    configure_inih();
+    wrong_line = ini_parse_stream(hand_line, &r, take_value, &r);
+    assert(wrong_line >= 0); /* no memory: the end, as everywhere. What is wrong is told already */
 }
 
 void ini_lines_done(struct ini_lines *l)

@@ -1,9 +1,5 @@
 #include "config/settings.h"
 
-#include <assert.h>
-#include <ini.h>
-#include <stdio.h>
-
 #include "base/mem.h"
 
 /* --- finding --- */
@@ -97,142 +93,71 @@ void report_section(const struct report *r, const struct settings *s, enum secti
 
 /* --- the file --- */
 
-static void take_sections(struct settings *s, const struct ini_lines *lines,
-                          const struct report *report)
+static bool take_section(struct settings *s, const struct ini_line *line,
+                         const struct report *report, enum section *ret)
 {
-    for (size_t i = 0; i < lines->count; i++) {
-        const struct ini_line *line = &lines->items[i];
-        struct buf text = BUF_EMPTY;
-        enum section section;
+    struct bytes name = bytes_of(line->name);
+    struct buf hint = BUF_EMPTY;
 
-        if (!line->is_section)
-            continue;
-        if (!section_find(bytes_of(line->name), &section)) {
-            buf_printf(&text, "[%s]: no such section", line->name);
-            section_hint(bytes_of(line->name), &text);
-            report_at(report, line->place, "", "%s", buf_text(&text));
-        } else if (!s->has_section[section]) {
-            s->has_section[section] = true;
-            s->sections[section] = line->place;
-        }
-        buf_done(&text);
+    if (section_find(name, ret)) {
+        if (!s->has_section[*ret])
+            s->sections[*ret] = line->place;
+        s->has_section[*ret] = true;
+        return true;
     }
+    section_hint(name, &hint);
+    report_at(report, line->place, "", "[%s]: no such section%s", line->name, buf_text(&hint));
+    buf_done(&hint);
+    return false;
 }
 
-/* What inih calls back with. It is fed `lines` one by one and gives keys and values
- * in that order, so the places of the value at hand are known. */
-struct feed {
-    const struct report *report;
-    struct ini_lines *lines;
-    size_t next_in;  /* of lines: the next one to be read by inih */
-    size_t next_key; /* the next one that inih will give back */
-    struct settings *settings;
-};
-
-static char *feed_line(char *to, int room, void *stream)
-{
-    struct feed *f = stream;
-    const struct ini_line *line;
-
-    if (f->next_in == f->lines->count)
-        return NULL;
-    line = &f->lines->items[f->next_in++];
-    if (line->is_section)
-        snprintf(to, (size_t)room, "[%s]\n", line->name);
-    else
-        snprintf(to, (size_t)room, "%s = %.*s\n", line->name, (int)buf_length(&line->value.text),
-                 buf_data(&line->value.text));
-    return to;
-}
-
-static void unknown_key(const struct feed *f, const struct ini_line *line, enum section section)
+static void unknown_key(const struct report *report, const struct ini_line *line,
+                        enum section section)
 {
     struct buf subject = BUF_EMPTY, hint = BUF_EMPTY;
 
     buf_printf(&subject, "[%s] %s", section_name(section), line->name);
     key_hint(section, bytes_of(line->name), &hint);
-    report_at(f->report, line->place, buf_text(&subject), "no such key%s", buf_text(&hint));
+    report_at(report, line->place, buf_text(&subject), "no such key%s", buf_text(&hint));
     buf_done(&subject);
     buf_done(&hint);
 }
 
-static void take_key(struct feed *f, struct ini_line *line, enum section section, const char *value)
+static void take_key(struct settings *settings, struct ini_line *line, const struct report *report,
+                     enum section section)
 {
     const struct key *key = key_find(section, bytes_of(line->name));
     struct setting *s;
 
     if (key == NULL) {
-        unknown_key(f, line, section);
+        unknown_key(report, line, section);
         return;
     }
-    s = find(f->settings, section, key);
+    s = find(settings, section, key);
     if (s != NULL) {
         struct setting twice = {.section = section, .key = key, .place = line->place};
-        report_key(f->report, &twice, "given twice; it is in line %d already", s->place.line);
+        report_key(report, &twice, "given twice; it is in line %d already", s->place.line);
         return;
     }
-    s = add(f->settings, section, key);
+    s = add(settings, section, key);
     s->place = line->place;
     s->value = line->value;
     line->value = (struct ini_value){.text = BUF_EMPTY}; /* it has moved */
-    buf_clear(&s->value.text);
-    buf_append_text(&s->value.text, value);
-}
-
-static int take_from_inih(void *user, const char *section_text, const char *name, const char *value)
-{
-    struct feed *f = user;
-    enum section section;
-
-    (void)name; /* the line has it */
-    while (f->lines->items[f->next_key].is_section)
-        f->next_key++;
-    if (section_find(bytes_of(section_text), &section))
-        take_key(f, &f->lines->items[f->next_key], section, value);
-    f->next_key++;
-    return 1;
-}
-
-static int longest_line(const struct ini_lines *lines)
-{
-    size_t longest = 0;
-
-    for (size_t i = 0; i < lines->count; i++) {
-        size_t n = strlen(lines->items[i].name) + buf_length(&lines->items[i].value.text);
-        longest = n > longest ? n : longest;
-    }
-    return (int)longest + 16; /* brackets or ` = `, line end, NUL, and what inih adds */
-}
-
-/* Debian's inih takes its options from globals, so they are set each time. Comments
- * and joined lines are not left to it, for it ignores quotes and knows no places. */
-static void configure_inih(int line_max)
-{
-    ini_allow_multiline = false;
-    ini_allow_inline_comments = false;
-    ini_allow_bom = false;
-    ini_allow_no_value = false;
-    ini_stop_on_first_error = false;
-    ini_use_stack = false;
-    ini_allow_realloc = false;
-    ini_max_line = line_max;
-    ini_initial_alloc = line_max;
 }
 
 void settings_read(struct bytes text, const struct report *report, struct settings *ret)
 {
     struct ini_lines lines;
-    struct feed feed = {.report = report, .lines = &lines, .settings = ret};
-    int wrong_line;
+    enum section section;
+    bool known = false;
 
     *ret = (struct settings){.items = NULL};
     ini_lines_read(text, report, &lines);
-    take_sections(ret, &lines, report);
-    configure_inih(longest_line(&lines));
-    wrong_line = ini_parse_stream(feed_line, &feed, take_from_inih, &feed);
-    assert(wrong_line >= 0); /* no memory: the end, as everywhere */
-    if (wrong_line > 0)      /* none that config/lines lets through is known */
-        report_at(report, lines.items[wrong_line - 1].place, "", "this cannot be read");
+    for (size_t i = 0; i < lines.count; i++)
+        if (lines.items[i].is_section)
+            known = take_section(ret, &lines.items[i], report, &section);
+        else if (known)
+            take_key(ret, &lines.items[i], report, section);
     ini_lines_done(&lines);
 }
 

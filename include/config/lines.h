@@ -13,6 +13,14 @@
  *                       quotes, of either kind, that stand on the same line. A value
  *                       may begin with `;`
  *
+ * inih parses: its reader callback hands it the lines of the text, one by one, and for
+ * each it calls back with the key and the value. Places are those of the line that it has.
+ * Seen to before it gets a line, because it does not: NUL (which would hide the rest),
+ * control characters, lines longer than its buffer, lines that are indented by mistake; and
+ * sections, of which it tells only with their keys and cut, a broken one not at all. Seen to
+ * behind it: `:`, which it takes for `=`; a line without either; the comment behind a value,
+ * where it would not know quotes.
+ *
  * Lines end with LF or CRLF; the last one needs no end. A UTF-8 BOM at the start is
  * passed over. NUL and other control characters but the tab are refused, and
  * lines of more than LINE_MAX_BYTES.

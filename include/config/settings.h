@@ -1,9 +1,9 @@
 /*
  * config/settings: which value was given for which key, and where.
  *
- * From the file (config/lines takes it apart, inih reads what that makes of it)
- * and from --set, which goes over it. Sections and keys are those of config/keys;
- * others are reported, with the nearest name there is.
+ * From the file (config/lines takes it apart) and from --set, which goes over it.
+ * Sections and keys are those of config/keys; others are reported, with the nearest
+ * name there is.
  */
 #ifndef CONFIG_SETTINGS_H
 #define CONFIG_SETTINGS_H
