@@ -25,12 +25,6 @@ void pages_done(struct pages *p, struct slab_pool *pool)
     pages_init(p, p->item_size);
 }
 
-/* For so many items there is room. A page may be a little larger than its items. */
-static uint64_t room(const struct pages *p)
-{
-    return p->count * (page_size(p) / p->item_size);
-}
-
 static bool first_is_small(const struct pages *p)
 {
     return p->count == 1 && p->page_bytes < SLAB_CHUNK_MAX;
@@ -43,12 +37,10 @@ static uint32_t next_capacity(const struct pages *p)
     return p->capacity == 0 ? 1 : 2 * p->capacity;
 }
 
-uint64_t pages_growth(const struct pages *p, uint64_t items)
+uint64_t pages_next(const struct pages *p)
 {
     uint64_t directory = (next_capacity(p) - p->capacity) * sizeof(*p->at);
 
-    if (items < room(p))
-        return 0;
     if (first_is_small(p))
         return p->page_bytes;
     return directory + (p->count == 0 ? SLAB_CHUNK_MIN : SLAB_CHUNK_MAX);
@@ -64,7 +56,7 @@ static void first_widen(struct pages *p, struct slab_pool *pool)
     p->page_bytes *= 2;
 }
 
-static void page_add(struct pages *p, struct slab_pool *pool)
+static void page_open(struct pages *p, struct slab_pool *pool)
 {
     uint32_t capacity = next_capacity(p);
     size_t size = p->count == 0 ? SLAB_CHUNK_MIN : SLAB_CHUNK_MAX;
@@ -77,24 +69,29 @@ static void page_add(struct pages *p, struct slab_pool *pool)
     p->page_bytes += size;
 }
 
-void pages_widen(struct pages *p, struct slab_pool *pool, uint64_t items)
+/* A page may be a little larger than its items. */
+static void set_room(struct pages *p)
 {
-    assert(items <= room(p));
-    if (items < room(p))
-        return;
+    p->room = p->count * (page_size(p) / p->item_size);
+}
+
+void pages_add(struct pages *p, struct slab_pool *pool)
+{
     if (first_is_small(p))
         first_widen(p, pool);
     else
-        page_add(p, pool);
+        page_open(p, pool);
+    set_room(p);
 }
 
 void pages_shrink(struct pages *p, struct slab_pool *pool, uint64_t items)
 {
-    assert(items <= room(p));
+    assert(items <= p->room);
     if (items == 0)
         pages_done(p, pool);
     while (p->count > 1 && items <= (p->count - 1) * PAGE_ITEMS(p->item_size)) {
         slab_give(pool, p->at[--p->count], SLAB_CHUNK_MAX);
         p->page_bytes -= SLAB_CHUNK_MAX;
+        set_room(p);
     }
 }

@@ -2,9 +2,6 @@
 
 #include "base/fetch.h"
 
-#define BRANCHES 4
-/* Places of the heap before this one are in the caches. */
-#define FETCH_FROM 4096
 /* What will be looked at is fetched: a session, while so many others of its line stand before it,
  * or once it has come so far up in the heap; then its last records, by which it ends. */
 #define AHEAD_SESSION      16
@@ -12,70 +9,43 @@
 #define AHEAD_HEAP_SESSION 21
 #define AHEAD_HEAP_RECORDS 5
 
+static bool comes_before(const void *x, const void *y)
+{
+    const struct session_queued *a = x, *b = y;
+    return a->last != b->last ? a->last < b->last : a->opened < b->opened;
+}
+
+static const struct heap_order by_last = {sizeof(struct session_queued), comes_before};
+
 void session_queue_init(struct session_queue *q)
 {
     *q = (struct session_queue){0};
-    pages_init(&q->heap, sizeof(struct session_queued));
+    heap_init(&q->heap, &by_last);
 }
 
-static bool comes_before(const struct session_queued *a, const struct session_queued *b)
+void session_queue_done(struct session_queue *q, const struct session_pool *p)
 {
-    return a->last != b->last ? a->last < b->last : a->opened < b->opened;
+    for (int i = 0; i < SESSION_LINES; i++)
+        fifo_done(&q->lines[i].runs, p->slab);
+    heap_done(&q->heap, p->slab);
+    session_queue_init(q);
 }
 
 /* --- lines --- */
 
+static bool line_is_empty(const struct session_line *l)
+{
+    return fifo_is_empty(&l->runs);
+}
+
 static struct session_queued *line_first(const struct session_line *l)
 {
-    return &l->first->at[l->from];
+    return fifo_first(&l->runs, sizeof(struct session_queued));
 }
 
 static struct session_queued *line_last(const struct session_line *l)
 {
-    return &l->last->at[l->to - 1];
-}
-
-static bool line_needs_piece(const struct session_line *l)
-{
-    return l->first == NULL || l->to == l->last->capacity;
-}
-
-/* An eighth to a quarter of what is there. */
-static size_t next_piece_size(const struct session_queue *q)
-{
-    uint64_t wish = q->line_bytes / 8;
-    return slab_round(wish > SLAB_CHUNK_MAX ? SLAB_CHUNK_MAX : wish);
-}
-
-static void piece_add(struct session_queue *q, struct session_line *l, struct slab_pool *slab)
-{
-    size_t size = next_piece_size(q);
-    struct session_piece *piece = slab_take(slab, size);
-
-    piece->next = NULL;
-    piece->size = (uint32_t)size;
-    piece->capacity = (uint32_t)((size - sizeof(*piece)) / sizeof(piece->at[0]));
-    if (l->first == NULL) {
-        l->first = piece;
-        l->from = 0;
-    } else {
-        l->last->next = piece;
-    }
-    l->last = piece;
-    l->to = 0;
-    q->line_bytes += size;
-}
-
-static void piece_drop(struct session_queue *q, struct session_line *l, struct slab_pool *slab)
-{
-    struct session_piece *piece = l->first;
-
-    l->first = piece->next;
-    l->from = 0;
-    if (l->first == NULL)
-        l->last = NULL;
-    q->line_bytes -= piece->size;
-    slab_give(slab, piece, piece->size);
+    return fifo_last(&l->runs, sizeof(struct session_queued));
 }
 
 /* It would not stand in order behind all that are there. */
@@ -99,18 +69,15 @@ static bool run_takes(const struct session_queued *run, const struct session_poo
 }
 
 /* False: it would not stand in order. */
-static bool line_put(struct session_queue *q, struct session_line *l, const struct session_pool *p,
+static bool line_put(struct session_line *l, const struct session_pool *p,
                      const struct session_queued *e)
 {
-    if (l->first != NULL && comes_before_last(l, e))
+    if (!line_is_empty(l) && comes_before_last(l, e))
         return false;
-    if (l->first != NULL && run_takes(line_last(l), p, e)) {
+    if (!line_is_empty(l) && run_takes(line_last(l), p, e))
         line_last(l)->count++;
-    } else {
-        if (line_needs_piece(l))
-            piece_add(q, l, p->slab);
-        l->last->at[l->to++] = *e;
-    }
+    else
+        *(struct session_queued *)fifo_add(&l->runs, p->slab, sizeof(*e)) = *e;
     l->last_time = e->last;
     return true;
 }
@@ -123,9 +90,7 @@ static uint32_t line_ahead(const struct session_line *l, uint32_t ahead)
 
     if (run->count >= ahead)
         return run->session + ahead;
-    ahead += l->from;
-    return ahead < (l->first == l->last ? l->to : l->first->capacity) ? l->first->at[ahead].session
-                                                                      : SESSION_NONE;
+    return ahead < fifo_row(&l->runs) ? run[ahead].session : SESSION_NONE;
 }
 
 static FETCH_INLINE void line_fetch(const struct session_line *l, const struct session_pool *p)
@@ -144,7 +109,7 @@ static FETCH_INLINE void line_fetch(const struct session_line *l, const struct s
 
 /* The next one of a run stands there by the time of the one record that it had. If it has more
  * by now, its first time is not later than that, and it will be put right: it is not its last. */
-static void line_drop(struct session_queue *q, struct session_line *l, const struct session_pool *p)
+static void line_drop(struct session_line *l, const struct session_pool *p)
 {
     struct session_queued *run = line_first(l);
 
@@ -153,124 +118,53 @@ static void line_drop(struct session_queue *q, struct session_line *l, const str
         run->opened++;
         run->session++;
         run->last = session_first(p, run->session);
-    } else if (++l->from == (l->first == l->last ? l->to : l->first->capacity)) {
-        piece_drop(q, l, p->slab);
+    } else {
+        fifo_drop(&l->runs, p->slab);
     }
-    if (l->first != NULL)
+    if (!line_is_empty(l))
         line_fetch(l, p);
 }
 
 /* --- the heap --- */
 
-static struct session_queued *heap_at(const struct session_queue *q, uint64_t i)
-{
-    return pages_at(&q->heap, sizeof(struct session_queued), i);
-}
-
-static void heap_put(struct session_queue *q, struct slab_pool *slab, struct session_queued e)
-{
-    uint64_t i = q->heap_count, above;
-
-    pages_widen(&q->heap, slab, q->heap_count);
-    q->heap_count++;
-    while (i > 0 && comes_before(&e, heap_at(q, above = (i - 1) / BRANCHES))) {
-        *heap_at(q, i) = *heap_at(q, above);
-        i = above;
-    }
-    *heap_at(q, i) = e;
-}
-
-/* Whichever of these four it will be, its own four are looked at next. */
-static FETCH_INLINE void fetch_branches(const struct session_queue *q, uint64_t from)
-{
-    if (from < FETCH_FROM || BRANCHES * (from + BRANCHES) >= q->heap_count)
-        return;
-    for (uint64_t i = 1; i <= BRANCHES * BRANCHES; i += 2)
-        __builtin_prefetch(heap_at(q, BRANCHES * from + i));
-}
-
-/* The first of the branches of `i`, or the count. */
-static uint64_t first_branch(const struct session_queue *q, uint64_t i)
-{
-    uint64_t from = BRANCHES * i + 1, first = from, to = from + BRANCHES;
-
-    if (from >= q->heap_count)
-        return q->heap_count;
-    fetch_branches(q, from);
-    for (uint64_t j = from + 1; j < (to < q->heap_count ? to : q->heap_count); j++)
-        if (comes_before(heap_at(q, j), heap_at(q, first)))
-            first = j;
-    return first;
-}
-
-/* One has come up to place `i`. */
+/* Others have come up by one, on the way to place `rest`. */
 static FETCH_INLINE void heap_fetch(const struct session_queue *q, const struct session_pool *p,
-                                    uint64_t i)
+                                    uint64_t rest)
 {
     if (session_pool_is_small(p))
         return;
-    if (i < AHEAD_HEAP_RECORDS)
-        session_fetch_last(p, heap_at(q, i)->session);
-    else if (i < AHEAD_HEAP_SESSION)
-        __builtin_prefetch(session_at(p, heap_at(q, i)->session));
-}
-
-/* Moves `e` from the free place at the top to where it belongs. */
-static void sink(struct session_queue *q, const struct session_pool *p, struct session_queued e)
-{
-    uint64_t i = 0, branch;
-
-    while ((branch = first_branch(q, i)) < q->heap_count && comes_before(heap_at(q, branch), &e)) {
-        *heap_at(q, i) = *heap_at(q, branch);
-        heap_fetch(q, p, i);
-        i = branch;
+    while (rest > 0) {
+        const struct session_queued *e = heap_at(&q->heap, &by_last, rest = heap_above(rest));
+        if (rest < AHEAD_HEAP_RECORDS)
+            session_fetch_last(p, e->session);
+        else if (rest < AHEAD_HEAP_SESSION)
+            __builtin_prefetch(session_at(p, e->session));
     }
-    *heap_at(q, i) = e;
-}
-
-static void heap_drop(struct session_queue *q, const struct session_pool *p)
-{
-    struct session_queued last = *heap_at(q, --q->heap_count);
-
-    if (q->heap_count > 0)
-        sink(q, p, last);
-    pages_shrink(&q->heap, p->slab, q->heap_count);
 }
 
 /* --- all of them --- */
 
-void session_queue_done(struct session_queue *q, const struct session_pool *p)
-{
-    for (int i = 0; i < SESSION_LINES; i++)
-        while (q->lines[i].first != NULL)
-            piece_drop(q, &q->lines[i], p->slab);
-    pages_done(&q->heap, p->slab);
-    session_queue_init(q);
-}
-
 uint64_t session_queue_need(const struct session_queue *q)
 {
-    bool line = line_needs_piece(&q->lines[0]) || line_needs_piece(&q->lines[1]);
-    uint64_t piece = line ? next_piece_size(q) : 0;
-    uint64_t heap = pages_growth(&q->heap, q->heap_count);
+    uint64_t need = heap_growth(&q->heap);
 
-    return piece > heap ? piece : heap;
+    for (int i = 0; i < SESSION_LINES; i++)
+        if (need < fifo_growth(&q->lines[i].runs))
+            need = fifo_growth(&q->lines[i].runs);
+    return need;
 }
 
 static void find_head(struct session_queue *q)
 {
-    const struct session_queued *head = NULL;
+    const struct session_queued *head = heap_first(&q->heap, &by_last);
 
+    q->head_line = SESSION_LINES;
     for (unsigned i = 0; i < SESSION_LINES; i++) {
         const struct session_line *l = &q->lines[i];
-        if (l->first == NULL || (head != NULL && comes_before(head, line_first(l))))
+        if (line_is_empty(l) || (head != NULL && comes_before(head, line_first(l))))
             continue;
         head = line_first(l);
         q->head_line = i;
-    }
-    if (q->heap_count > 0 && (head == NULL || comes_before(heap_at(q, 0), head))) {
-        head = heap_at(q, 0);
-        q->head_line = SESSION_LINES;
     }
     if (head != NULL)
         q->head = *head;
@@ -280,9 +174,9 @@ static void put(struct session_queue *q, const struct session_pool *p, struct se
 {
     e.count = 0;
     for (int i = 0; i < SESSION_LINES; i++)
-        if (line_put(q, &q->lines[i], p, &e))
+        if (line_put(&q->lines[i], p, &e))
             return;
-    heap_put(q, p->slab, e);
+    heap_add(&q->heap, &by_last, p->slab, &e);
 }
 
 static void put_one_more(struct session_queue *q, const struct session_pool *p,
@@ -302,9 +196,9 @@ void session_queue_put(struct session_queue *q, const struct session_pool *p, ui
 static void drop_head(struct session_queue *q, const struct session_pool *p)
 {
     if (q->head_line < SESSION_LINES)
-        line_drop(q, &q->lines[q->head_line], p);
+        line_drop(&q->lines[q->head_line], p);
     else
-        heap_drop(q, p);
+        heap_fetch(q, p, heap_pop(&q->heap, &by_last, p->slab));
 }
 
 void session_queue_drop(struct session_queue *q, const struct session_pool *p)
@@ -334,7 +228,7 @@ bool session_queue_refresh(struct session_queue *q, const struct session_pool *p
     if (e.last == q->head.last)
         return false;
     if (q->head_line == SESSION_LINES) {
-        sink(q, p, e);
+        heap_fetch(q, p, heap_renew(&q->heap, &by_last, &e));
     } else {
         drop_head(q, p);
         put(q, p, e);

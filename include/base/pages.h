@@ -8,6 +8,7 @@
 #ifndef BASE_PAGES_H
 #define BASE_PAGES_H
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,16 +22,30 @@ struct pages {
     uint32_t count, capacity;
     uint32_t item_size;
     uint64_t page_bytes;
+    uint64_t room; /* for so many items */
 };
 
 /* Without items it takes no memory. */
 void pages_init(struct pages *p, size_t item_size);
 void pages_done(struct pages *p, struct slab_pool *pool);
 
-/* What pages_widen() allocates. */
-uint64_t pages_growth(const struct pages *p, uint64_t items);
-/* `items` are there: sees to it that there is room for one more. */
-void pages_widen(struct pages *p, struct slab_pool *pool, uint64_t items);
+/* `items` are there: sees to it that there is room for one more. pages_growth() is what that
+ * allocates. */
+uint64_t pages_next(const struct pages *p);
+void pages_add(struct pages *p, struct slab_pool *pool);
+
+static inline uint64_t pages_growth(const struct pages *p, uint64_t items)
+{
+    return items < p->room ? 0 : pages_next(p);
+}
+
+static inline void pages_widen(struct pages *p, struct slab_pool *pool, uint64_t items)
+{
+    assert(items <= p->room);
+    if (items == p->room)
+        pages_add(p, pool);
+}
+
 /* No more than `items` are there from now on. */
 void pages_shrink(struct pages *p, struct slab_pool *pool, uint64_t items);
 

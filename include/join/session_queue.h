@@ -21,7 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/pages.h"
+#include "base/fifo.h"
+#include "base/heap.h"
 #include "join/session.h"
 
 /* With all that order asks for: sessions themselves lie elsewhere, and far apart. */
@@ -33,16 +34,8 @@ struct session_queued {
                      * which had one record each when they came */
 };
 
-struct session_piece {
-    struct session_piece *next;
-    uint32_t size; /* as it was taken from the pool */
-    uint32_t capacity;
-    struct session_queued at[];
-};
-
 struct session_line {
-    struct session_piece *first, *last; /* owned, with all between them; NULL: it is empty */
-    uint32_t from, to; /* its first run in `first`, and behind its last one in `last` */
+    struct fifo runs;  /* of struct session_queued */
     int64_t last_time; /* by which its last session stands in it */
 };
 #define SESSION_LINES 2
@@ -52,9 +45,7 @@ struct session_queue {
     size_t count;               /* in all */
     unsigned head_line;         /* where the head stands; SESSION_LINES: in the heap */
     struct session_line lines[SESSION_LINES];
-    uint64_t line_bytes;
-    struct pages heap; /* of struct session_queued */
-    uint64_t heap_count;
+    struct heap heap; /* of struct session_queued */
 };
 
 void session_queue_init(struct session_queue *q);
@@ -62,7 +53,7 @@ void session_queue_done(struct session_queue *q, const struct session_pool *p);
 
 static inline uint64_t session_queue_bytes(const struct session_queue *q)
 {
-    return q->line_bytes + pages_bytes(&q->heap);
+    return q->lines[0].runs.bytes + q->lines[1].runs.bytes + heap_bytes(&q->heap);
 }
 
 /* What session_queue_put(), or session_queue_move() to it, would allocate at most. */

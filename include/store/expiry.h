@@ -4,7 +4,7 @@
  * A record leaves `reach` after its own time; those of one instant leave in order of
  * arrival. Most come in order of time: they wait in a queue. There, records that lie one
  * behind the other in the arena, as most do, are one run, which costs 12 bytes however
- * many they are. Those that do not come in order wait in a heap (store/due_heap), at 16
+ * many they are. Those that do not come in order wait in a heap, at 16
  * bytes each; so does one that came with a time far beyond the others, as soon as the next
  * comes, or all after it would have to.
  */
@@ -14,9 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/fifo.h"
+#include "base/heap.h"
 #include "base/slab.h"
 #include "store/arena.h"
-#include "store/due_heap.h"
 
 /* Records that were added one after the other, and lie so too. */
 struct expiry_run {
@@ -25,29 +26,26 @@ struct expiry_run {
     uint32_t tie; /* of the first: see struct expiry */
 };
 
-struct expiry_piece {
-    struct expiry_piece *next;
-    uint32_t size; /* as it was taken from the pool */
-    uint32_t capacity;
-    struct expiry_run runs[];
+struct due {
+    int64_t instant; /* milliseconds */
+    uint32_t tie;    /* of one instant the lower comes first: a count that may pass 2^32 ... */
+    uint32_t ref;    /* ... but not go on by 2^31 while one waits */
 };
 
 struct expiry {
     const struct arena *arena; /* not owned; its records have times */
     const int64_t *base;       /* of those that are RECORD_TIME32; not owned. Set by the owner */
     int64_t reach;             /* milliseconds */
-    uint64_t piece_bytes;
-    uint32_t added; /* ever, and passes 2^32: ties of one instant (struct due) */
+    uint32_t added;            /* ever, and passes 2^32: ties of one instant (struct due) */
 
     /* the queue */
-    struct expiry_piece *first, *last; /* owned, with all between them; NULL: it is empty */
-    uint32_t from, to;      /* its first run in `first`, and behind its last one in `last` */
+    struct fifo runs;       /* of struct expiry_run */
     uint32_t last_ref;      /* its last */
     uint32_t behind;        /* where the next one lies if it goes on the last run */
     int64_t before_instant; /* of any of its but the last at most, ... */
     int64_t last_instant;   /* ... and of the last */
 
-    struct due_heap heap;
+    struct heap heap; /* of struct due */
 
     struct due head;     /* the first of all, while there is one */
     bool head_is_queued; /* it is the queue's */
@@ -74,7 +72,7 @@ void expiry_add(struct expiry *e, struct slab_pool *pool, uint32_t ref);
 
 static inline bool expiry_is_empty(const struct expiry *e)
 {
-    return e->first == NULL && e->heap.count == 0;
+    return fifo_is_empty(&e->runs) && e->heap.count == 0;
 }
 
 /* Is there one that leaves at `by` or before? */
@@ -105,7 +103,7 @@ void expiry_pop(struct expiry *e, struct slab_pool *pool);
 /* All that is allocated: counts as state. */
 static inline uint64_t expiry_bytes(const struct expiry *e)
 {
-    return e->piece_bytes + due_heap_bytes(&e->heap);
+    return e->runs.bytes + heap_bytes(&e->heap);
 }
 
 #endif

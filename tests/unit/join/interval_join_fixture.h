@@ -89,7 +89,7 @@ static inline uint64_t state_by_hand(const struct interval_fixture *f)
 
     for (int s = 0; s < SIDES; s++)
         bytes += slots_bytes(&c->side[s].chunks) +
-                 f->join->side[s].expiry.heap.pages.capacity * sizeof(void *);
+                 f->join->side[s].expiry.heap.items.capacity * sizeof(void *);
     return bytes;
 }
 

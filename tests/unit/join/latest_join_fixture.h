@@ -106,7 +106,7 @@ static inline uint64_t state_by_hand(const struct latest_fixture *f)
     for (int s = 0; s < SIDES; s++) {
         bytes += slots_bytes(&m->side[s].chunks);
         if (as_of != NULL)
-            bytes += as_of->waiting[s].heap.pages.capacity * sizeof(void *);
+            bytes += as_of->waiting[s].heap.items.capacity * sizeof(void *);
     }
     return bytes;
 }

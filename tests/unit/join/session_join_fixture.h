@@ -70,7 +70,7 @@ static inline uint64_t state_by_hand(const struct session_fixture *f)
     return slab_used(f->pool) + slots_bytes(&j->records[SIDE_LEFT].chunks) +
            slots_bytes(&j->records[SIDE_RIGHT].chunks) + slots_bytes(&sessions->entries.slots) +
            slots_bytes(&j->pool.mores.slots) + sessions->buckets.capacity * sizeof(void *) +
-           (j->open.heap.capacity + j->due.heap.capacity) * sizeof(void *);
+           (j->open.heap.items.capacity + j->due.heap.items.capacity) * sizeof(void *);
 }
 
 static inline void assert_sound(const struct session_fixture *f)

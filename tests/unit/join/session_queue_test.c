@@ -174,7 +174,7 @@ static void sessions_of_two_sides_wait_in_two_lines(void **state)
     (void)state;
     for (int i = 0; i < 20 * COUNT; i++)
         put(f, i / 3 * 3 - (i / 100 % 2 == 0 ? 0 : 150));
-    assert_int_equal(f->queue.heap_count, 0);
+    assert_int_equal(f->queue.heap.count, 0);
     for (int i = 0; i < 20 * COUNT; i++) {
         int64_t last = session_last(&f->p.pool, next(f));
         assert_true(last >= before);

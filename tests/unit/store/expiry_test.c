@@ -114,7 +114,7 @@ static void leave(struct expiry_fixture *f, size_t n)
     f->count -= n;
     memmove(f->model, f->model + n, f->count * sizeof(*f->model));
     assert_int_equal(expiry_bytes(&f->expiry), slab_used(f->pool) - f->arena.chunk_bytes +
-                                                   f->expiry.heap.pages.capacity * sizeof(void *));
+                                                   f->expiry.heap.items.capacity * sizeof(void *));
 }
 
 static void assert_empty(struct expiry_fixture *f)
