@@ -8,14 +8,14 @@
 
 #include "io/log.h"
 
-#define SOURCES_EACH(in, name) LIST_EACH (&(in)->group.sources, struct source, link, name)
+#define SOURCES_EACH(in, name) LIST_EACH (&(in)->group.sources, struct source, among, name)
 
-static struct source *source_join(struct input *in, int fd, enum source_kind kind, const char *peer)
+static struct source *source_join(struct input *in, int fd, const char *peer)
 {
-    struct source *s = source_new(&in->group, fd, kind, peer);
+    struct source *s = source_new(&in->group, fd, peer);
 
     engine_feed_open(in->engine, &s->feed, in->group.side);
-    if (kind == SOURCE_REGULAR)
+    if (link_is_always_ready(&s->link))
         engine_never_idle(in->engine, in->group.side);
     return s;
 }
@@ -23,7 +23,7 @@ static struct source *source_join(struct input *in, int fd, enum source_kind kin
 static void on_connection(void *owner, int fd, const char *peer)
 {
     struct input *in = owner;
-    struct source *s = source_join(in, fd, SOURCE_SOCKET, peer);
+    struct source *s = source_join(in, fd, peer);
 
     log_debug("%s: connected with %s", side_word(in->group.side), peer);
     source_watch(s);
@@ -46,7 +46,7 @@ static bool open_path(struct input *in)
         close(fd);
         return false;
     }
-    source_join(in, fd, source_kind_of(fd), path);
+    source_join(in, fd, path);
     return true;
 }
 
@@ -58,7 +58,7 @@ static bool open_standard(struct input *in)
         log_error("%s: standard input is closed: %s", side_word(in->group.side), strerror(errno));
         return false;
     }
-    source_join(in, fd, source_kind_of(fd), "standard input")->shared = true;
+    source_join(in, fd, "standard input")->link.shared = true;
     return true;
 }
 

@@ -23,12 +23,12 @@ static const char *const words[OUTPUTS] = {
     [OUTPUT_REJECTS] = "rejects",
 };
 
-#define SINKS_EACH(o, name) LIST_EACH (&(o)->sinks, struct sink, link, name)
+#define SINKS_EACH(o, name) LIST_EACH (&(o)->sinks, struct sink, among, name)
 
 /* There is one. */
 static struct sink *first_sink(const struct output *o)
 {
-    return LIST_MEMBER(list_first(&o->sinks), struct sink, link);
+    return LIST_MEMBER(list_first(&o->sinks), struct sink, among);
 }
 
 static bool is_csv(const struct output *o)
@@ -81,9 +81,9 @@ static void bequeath(struct output *o, const struct sink *s)
     struct sink *next;
     uint64_t both;
 
-    if (list_first(&o->sinks) != &s->link)
+    if (list_first(&o->sinks) != &s->among)
         return;
-    next = LIST_MEMBER(s->link.next, struct sink, link);
+    next = LIST_MEMBER(s->among.next, struct sink, among);
     if (!next->settling)
         return;
     both = o->given - next->since;
@@ -115,7 +115,7 @@ static void on_gone(void *owner, struct sink *s)
 {
     struct output *o = owner;
 
-    if (o->config->endpoint.kind == ENDPOINT_FILE && written_file_is_fifo(s->fd)) {
+    if (o->config->endpoint.kind == ENDPOINT_FILE && s->link.kind == LINK_PIPE) {
         fifo_is_unread(o, s);
         return;
     }
@@ -150,7 +150,7 @@ static struct sink *sink_join(struct output *o, int fd, const char *name)
 
     s->quoted = is_csv(o);
     s->since = o->given;
-    list_append(&o->sinks, &s->link);
+    list_append(&o->sinks, &s->among);
     o->sink_count++;
     return s;
 }
@@ -265,7 +265,7 @@ bool output_reopen(struct output *o)
     if (o->config->endpoint.kind != ENDPOINT_FILE || list_empty(&o->sinks))
         return true;
     s = first_sink(o);
-    if (!s->regular)
+    if (s->link.kind != LINK_FILE)
         return true;
     fd = written_file_open(o->word, &o->config->endpoint);
     if (fd < 0)
@@ -305,17 +305,6 @@ bool output_open(struct output *o, struct event_base *base, const struct output_
     return o->listening;
 }
 
-/* Ends in order: what the peer still sends is taken, for unread bytes would turn
- * our FIN into a reset. */
-static void say_goodbye(struct sink *s)
-{
-    char nothing[4096];
-
-    shutdown(s->fd, SHUT_WR);
-    while (recv(s->fd, nothing, sizeof(nothing), MSG_DONTWAIT) > 0)
-        ;
-}
-
 void output_close(struct output *o)
 {
     if (o->standard_flags >= 0)
@@ -326,7 +315,7 @@ void output_close(struct output *o)
     {
         sink_take_back(s);
         if (has_peers(o))
-            say_goodbye(s);
+            sink_say_goodbye(s);
         sink_leaves(o, s);
     }
     connector_stop(&o->connector);
@@ -460,10 +449,10 @@ struct sink *output_idle_sink(const struct output *o)
     return s->lent == NULL && sink_is_idle(s) ? s : NULL;
 }
 
-void output_take_written(struct output *o, struct bytes rows, ssize_t said, int error)
+void output_take_written(struct output *o, struct bytes rows, ssize_t said)
 {
     assert(o->sink_count == 1 && o->row_count == 0);
-    sink_put_written(first_sink(o), rows, said, error);
+    sink_put_written(first_sink(o), rows, said);
     o->given += rows.n;
 }
 

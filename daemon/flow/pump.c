@@ -185,8 +185,9 @@ static size_t read_shared(struct pump *p, struct source *s, int64_t *fuel)
  * loop would see it only after others were read. */
 static bool goes_on(const struct pump *p, const struct source *s, size_t got)
 {
-    return s->kind == SOURCE_REGULAR || (got >= READ_BYTES / 4 && p->plan->time == TIME_EVENT &&
-                                         engine_awaits(p->engine, s->group->side, &s->feed));
+    return link_is_always_ready(&s->link) ||
+           (got >= READ_BYTES / 4 && p->plan->time == TIME_EVENT &&
+            engine_awaits(p->engine, s->group->side, &s->feed));
 }
 
 static void source_work(struct pump *p, struct source *s, int64_t *fuel)
@@ -359,7 +360,7 @@ static bool turns_busy(const struct pump *p)
 static void look_for_input(struct pump *p)
 {
     for (int side = 0; side < SIDES; side++)
-        LIST_EACH (&p->inputs[side].group.sources, struct source, link, s)
+        LIST_EACH (&p->inputs[side].group.sources, struct source, among, s)
             if (!s->feed.unread && source_has_input(s))
                 pump_ready(p, s);
 }

@@ -156,7 +156,7 @@ static void take_delivery(struct results *r, struct delivery *d, int64_t *fuel)
     *fuel -= DELIVERY_FUEL;
     r->work += d->work;
     if (d->written) {
-        output_take_written(o, buf_bytes(&d->rows), d->said, d->error);
+        output_take_written(o, buf_bytes(&d->rows), d->said);
     } else if (d->row_count > 0) {
         *fuel -= (int64_t)buf_length(&d->rows) / OUTPUT_BYTES_A_FUEL;
         output_take(o, &d->rows, d->row_count);
@@ -188,7 +188,7 @@ static void lend(struct results *r)
 {
     struct sink *reader = output_idle_sink(&r->outputs[OUTPUT_RESULTS]);
 
-    if (reader != NULL && second_lend(r->second, reader->fd))
+    if (reader != NULL && second_lend(r->second, &reader->link))
         sink_lend(reader, on_recall, r);
 }
 

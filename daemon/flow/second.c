@@ -1,7 +1,6 @@
 #include "flow/second.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <event2/event_struct.h>
 #include <pthread.h>
 #include <string.h>
@@ -42,8 +41,9 @@ struct second {
     size_t queue_head, queue_count;
     size_t ready_head, ready_count; /* deliveries that are the first thread's */
     bool stop;
-    bool sleeps;  /* the loop, or it is about to */
-    int line;     /* lent, see the header; -1: none is. All rows in the ring are written then */
+    bool sleeps; /* the loop, or it is about to */
+    struct link
+        *line;    /* lent, see the header; NULL: none is. All rows in the ring are written then */
     bool writing; /* the thread, on the line */
 
     struct delivery deliveries[DELIVERIES]; /* whose, see above */
@@ -69,7 +69,7 @@ static bool has_more(const struct second *s)
 
 static bool is_full(const struct second *s)
 {
-    return s->ready_count >= (s->line >= 0 ? DELIVERIES : UNWRITTEN);
+    return s->ready_count >= (s->line != NULL ? DELIVERIES : UNWRITTEN);
 }
 
 /* Where what comes next goes. NULL: it was told to stop. */
@@ -89,24 +89,23 @@ static struct delivery *wait_for_work(struct second *s)
 /* Under the lock, which is free meanwhile; but not between the end of this and the delivery. */
 static void write_rows(struct second *s, struct delivery *d)
 {
-    int fd = s->line;
+    struct link *line = s->line;
 
     s->writing = true;
     pthread_mutex_unlock(&s->lock);
     d->written = true;
-    d->said = write(fd, buf_data(&d->rows), buf_length(&d->rows));
-    d->error = errno;
+    d->said = link_write(line, buf_data(&d->rows), buf_length(&d->rows));
     pthread_mutex_lock(&s->lock);
     s->writing = false;
     if (d->said < 0 || (size_t)d->said < buf_length(&d->rows))
-        s->line = -1;
+        s->line = NULL;
     pthread_cond_signal(&s->written);
 }
 
 /* Nobody waits for what is only to be counted, as long as there is room for more of it. */
 static bool is_urgent(const struct second *s, const struct delivery *d)
 {
-    return s->ready_count > NEWS_WAIT || !has_more(s) || s->line < 0 || !d->written;
+    return s->ready_count > NEWS_WAIT || !has_more(s) || s->line == NULL || !d->written;
 }
 
 /* Hands the delivery over. Whether it is written is decided under the lock under which it comes:
@@ -117,7 +116,7 @@ static void deliver(struct second *s, struct delivery *d)
     bool wake;
 
     pthread_mutex_lock(&s->lock);
-    if (s->line >= 0 && d->row_count > 0)
+    if (s->line != NULL && d->row_count > 0)
         write_rows(s, d);
     s->ready_count++;
     wake = s->sleeps && is_urgent(s, d);
@@ -258,7 +257,6 @@ struct second *second_start(struct event_base *base, const struct output_format 
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
     pthread_cond_init(&s->written, NULL);
-    s->line = -1;
     s->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     event_assign(&s->awake, base, s->fd, EV_READ | EV_PERSIST, on_awake, NULL);
     event_add(&s->awake, NULL);
@@ -322,14 +320,14 @@ void second_give(struct second *s, struct firing *f)
     pthread_mutex_unlock(&s->lock);
 }
 
-bool second_lend(struct second *s, int fd)
+bool second_lend(struct second *s, struct link *line)
 {
     bool lend;
 
     pthread_mutex_lock(&s->lock);
     lend = s->ready_count == 0;
     if (lend)
-        s->line = fd;
+        s->line = line;
     pthread_mutex_unlock(&s->lock);
     return lend;
 }
@@ -337,7 +335,7 @@ bool second_lend(struct second *s, int fd)
 void second_recall(struct second *s)
 {
     pthread_mutex_lock(&s->lock);
-    s->line = -1;
+    s->line = NULL;
     while (s->writing)
         pthread_cond_wait(&s->written, &s->lock);
     pthread_mutex_unlock(&s->lock);

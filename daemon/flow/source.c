@@ -1,13 +1,5 @@
 #include "flow/source.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "base/mem.h"
 
 static void tell_ready(struct source *s)
@@ -15,12 +7,12 @@ static void tell_ready(struct source *s)
     s->group->ready(s->group->mover, s);
 }
 
-static void on_readable(evutil_socket_t fd, short what, void *arg)
+static void on_readable(struct link *l)
 {
-    (void)fd;
-    (void)what;
-    tell_ready(arg);
+    tell_ready(LIST_MEMBER(l, struct source, link));
 }
+
+static const struct link_owner link_owner = {.readable = on_readable};
 
 void source_group_init(struct source_group *g, struct event_base *base,
                        const struct input_config *c, enum side side, source_ready *ready,
@@ -31,31 +23,19 @@ void source_group_init(struct source_group *g, struct event_base *base,
     list_init(&g->sources);
 }
 
-enum source_kind source_kind_of(int fd)
-{
-    struct stat st;
-
-    if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode))
-        return SOURCE_SOCKET;
-    /* Files, and devices such as /dev/null, cannot be waited for. */
-    return S_ISFIFO(st.st_mode) || isatty(fd) ? SOURCE_STREAM : SOURCE_REGULAR;
-}
-
-struct source *source_new(struct source_group *g, int fd, enum source_kind kind, const char *peer)
+struct source *source_new(struct source_group *g, int fd, const char *peer)
 {
     struct source *s = mem_alloc_zeroed(1, sizeof(*s));
 
-    list_append(&g->sources, &s->link);
+    list_append(&g->sources, &s->among);
     list_link_init(&s->ready_link);
     g->count++;
     s->group = g;
-    s->kind = kind;
-    s->fd = fd;
+    link_init(&s->link, g->base, fd, &link_owner);
     s->peer = mem_strdup(peer);
     s->decoder = decoder_new(&g->config->format);
     s->end = INPUT_GOES_ON;
     buf_init(&s->tail);
-    event_assign(&s->readable, g->base, fd, EV_READ | EV_PERSIST, on_readable, s);
     return s;
 }
 
@@ -63,28 +43,14 @@ void source_free(struct source *s)
 {
     if (s == NULL)
         return;
-    source_unwatch(s);
-    list_remove(&s->link);
+    list_remove(&s->among);
     list_remove(&s->ready_link);
     s->group->count--;
-    close(s->fd);
+    link_done(&s->link);
     decoder_free(s->decoder);
     buf_done(&s->tail);
     mem_free(s->peer);
     mem_free(s);
-}
-
-/* A shared descriptor may be a blocking one at any time, so it is looked at first. Of a socket
- * that is one step: another reader may be faster. */
-static ssize_t read_now(const struct source *s, char *to, size_t max)
-{
-    if (s->kind == SOURCE_SOCKET)
-        return recv(s->fd, to, max, MSG_DONTWAIT);
-    if (s->shared && !source_has_input(s)) {
-        errno = EAGAIN;
-        return -1;
-    }
-    return read(s->fd, to, max);
 }
 
 size_t source_read(struct source *s, char *to, size_t max)
@@ -93,18 +59,16 @@ size_t source_read(struct source *s, char *to, size_t max)
 
     if (s->end != INPUT_GOES_ON)
         return 0;
-    n = read_now(s, to, max);
-    if (n > 0) {
+    n = link_read(&s->link, to, max);
+    if (n >= 0) {
         s->group->bytes += (uint64_t)n;
         return (size_t)n;
     }
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return 0;
-    if (n < 0 && s->kind != SOURCE_SOCKET) {
-        log_error("%s: cannot read %s: %s", side_word(s->group->side), s->peer, strerror(errno));
+    if (n == LINK_BROKEN && !link_is_socket(&s->link)) {
+        log_error("%s: cannot read %s: %s", side_word(s->group->side), s->peer, link_why(&s->link));
         s->group->fault = true;
     }
-    s->end = n == 0 ? INPUT_ENDED : INPUT_BROKEN;
+    s->end = n == LINK_ENDED ? INPUT_ENDED : INPUT_BROKEN;
     source_unwatch(s);
     return 0;
 }
@@ -145,29 +109,18 @@ size_t source_read_on(struct source *s, size_t max)
 
 bool source_has_input(const struct source *s)
 {
-    struct pollfd p = {.fd = s->fd, .events = POLLIN};
-
-    return s->end == INPUT_GOES_ON && poll(&p, 1, 0) > 0;
+    return s->end == INPUT_GOES_ON && link_has_input(&s->link);
 }
 
 void source_watch(struct source *s)
 {
-    if (s->watching || s->end != INPUT_GOES_ON)
-        return;
-    s->watching = true;
-    if (s->kind == SOURCE_REGULAR)
-        tell_ready(s);
-    else
-        event_add(&s->readable, NULL);
+    if (s->end == INPUT_GOES_ON)
+        link_watch(&s->link);
 }
 
 void source_unwatch(struct source *s)
 {
-    if (!s->watching)
-        return;
-    s->watching = false;
-    if (s->kind != SOURCE_REGULAR)
-        event_del(&s->readable);
+    link_unwatch(&s->link);
 }
 
 /* A FIFO that no writer has opened yet would never say that it has none: only reading does. */
@@ -181,47 +134,32 @@ static void look_for_writers(struct source *s)
 
 void source_ask_to_end(struct source *s)
 {
-    if (s->kind == SOURCE_SOCKET && !s->shared)
-        shutdown(s->fd, SHUT_WR);
-    else if (s->kind == SOURCE_REGULAR || isatty(s->fd))
+    if (link_is_socket(&s->link) && !s->link.shared)
+        link_half_close(&s->link);
+    else if (link_is_always_ready(&s->link) || s->link.kind == LINK_TERMINAL)
         source_cut(s);
     else
         look_for_writers(s);
 }
 
-/* Takes what has arrived already, and no more: a sender may go on for ever. */
+/* Takes what has arrived already, and a byte at most of what comes now: a sender may go on for
+ * ever. Of one who has ended, with nothing left to read, the last line is a line. */
 static void read_what_came(struct source *s)
 {
-    int waiting = 0;
+    size_t waiting = link_unread(&s->link), got;
 
-    if (ioctl(s->fd, FIONREAD, &waiting) != 0)
-        return;
-    while (waiting > 0 && s->end == INPUT_GOES_ON) {
-        size_t got = source_read_on(s, (size_t)waiting);
-        if (got == 0)
-            return;
-        waiting -= (int)got;
-    }
-}
-
-/* Has its sender ended, with nothing left to read? Then its last line is a line. */
-static void look_for_end(struct source *s)
-{
-    char byte;
-
-    if (s->end == INPUT_GOES_ON && s->kind == SOURCE_SOCKET &&
-        recv(s->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
-        s->end = INPUT_ENDED;
+    while (waiting > 0 && (got = source_read_on(s, waiting)) > 0)
+        waiting -= got;
+    if (link_is_socket(&s->link))
+        source_read_on(s, 1);
 }
 
 void source_cut(struct source *s)
 {
-    if (s->end == INPUT_GOES_ON && s->kind == SOURCE_REGULAR) {
+    if (s->end == INPUT_GOES_ON && link_is_always_ready(&s->link))
         s->end = INPUT_LEFT; /* the rest of a file is not lost, it is not read */
-    } else if (s->end == INPUT_GOES_ON) {
+    if (s->end == INPUT_GOES_ON)
         read_what_came(s);
-        look_for_end(s);
-    }
     if (s->end == INPUT_GOES_ON)
         s->end = INPUT_BROKEN;
     source_unwatch(s);

@@ -1,20 +1,10 @@
 #include "io/sink.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/sockios.h>
-#include <poll.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "codec/text.h"
 #include "io/clock.h"
-#include "io/socket.h"
 
 /* What stays allocated of a buffer that is empty: room for what comes at once, which is a row more
  * than OUTPUT_AHEAD. */
@@ -29,12 +19,13 @@ static const struct timeval settled_after = {.tv_usec = SINK_SETTLE_MS * 1000};
 
 static void flush(struct sink *s);
 
-static void on_writable(evutil_socket_t fd, short what, void *arg)
+static struct sink *sink_of(struct link *l)
 {
-    struct sink *s = arg;
+    return LIST_MEMBER(l, struct sink, link);
+}
 
-    (void)fd;
-    (void)what;
+static void go_on(struct sink *s)
+{
     s->settling = false;
     s->waiting = false;
     flush(s);
@@ -42,12 +33,22 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
         s->gone(s->owner, s);
 }
 
+static void on_writable(struct link *l)
+{
+    go_on(sink_of(l));
+}
+
+static void on_retry(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    go_on(arg);
+}
+
 /* Nothing can be written to it any more: both ways are closed, or it was reset. */
 static void look_for_gone(struct sink *s)
 {
-    struct pollfd p = {.fd = s->fd};
-
-    if (s->dead == NULL && poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR)) != 0)
+    if (s->dead == NULL && link_is_gone(&s->link))
         s->dead = "it closed its connection";
 }
 
@@ -64,62 +65,51 @@ static void take_fin(struct sink *s)
     flush(s);
 }
 
-/* What a reader says is thrown away; that it says no more (FIN) mostly means nothing; but
- * only by reading is it found out that it is gone. */
-static void on_readable(evutil_socket_t fd, short what, void *arg)
+/* What a reader says is thrown away. */
+static ssize_t read_nothing(struct sink *s)
 {
-    struct sink *s = arg;
     char nothing[4096];
+    return link_read(&s->link, nothing, sizeof(nothing));
+}
+
+/* That he says no more (FIN) mostly means nothing; but only by reading is it found out that he is
+ * gone. */
+static void on_readable(struct link *l)
+{
+    struct sink *s = sink_of(l);
     ssize_t n;
 
-    (void)what;
     sink_take_back(s);
-    n = read(fd, nothing, sizeof(nothing));
-    if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
+    n = read_nothing(s);
+    if (n >= 0)
         return;
-    event_del(&s->readable);
-    if (n == 0)
+    link_unwatch(l);
+    if (n == LINK_ENDED)
         take_fin(s);
     else
-        s->dead = strerror(errno);
+        s->dead = link_why(l);
     if (s->dead != NULL)
         s->gone(s->owner, s);
 }
 
-static bool is_regular(int fd)
-{
-    struct stat st;
-    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-}
-
-static bool is_socket(int fd)
-{
-    struct stat st;
-    return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
-}
+static const struct link_owner link_owner = {.readable = on_readable, .writable = on_writable};
 
 struct sink *sink_new(struct event_base *base, int fd, const char *name, uint64_t *bytes_written,
                       sink_gone *gone, void *owner)
 {
     struct sink *s = mem_alloc_zeroed(1, sizeof(*s));
 
-    list_link_init(&s->link);
-    s->fd = fd;
-    s->regular = is_regular(fd);
-    s->tcp = socket_is_tcp(fd);
+    list_link_init(&s->among);
+    link_init(&s->link, base, fd, &link_owner);
     s->name = mem_strdup(name);
     buf_init(&s->pending);
     s->bytes_written = bytes_written;
     s->taken_ms = clock_mono().ms;
     s->gone = gone;
     s->owner = owner;
-    event_assign(&s->retry, base, -1, 0, on_writable, s);
-    if (s->regular)
-        return s;
-    event_assign(&s->writable, base, fd, EV_WRITE, on_writable, s);
-    event_assign(&s->readable, base, fd, EV_READ | EV_PERSIST, on_readable, s);
-    if (is_socket(fd))
-        event_add(&s->readable, NULL);
+    event_assign(&s->retry, base, -1, 0, on_retry, s);
+    if (link_is_socket(&s->link))
+        link_watch(&s->link);
     return s;
 }
 
@@ -131,19 +121,11 @@ void sink_settle(struct sink *s)
     event_add(&s->retry, &settled_after);
 }
 
-/* In the socket, and not acknowledged (TCP) or read (unix) yet. */
-static int queued(const struct sink *s)
-{
-    int n = 0;
-
-    return ioctl(s->fd, SIOCOUTQ, &n) == 0 ? n : 0;
-}
-
 /* Of what was written: what is not known to have arrived. What is written to a unix socket has,
  * and before a FIN nobody asks. */
 static size_t on_its_way(const struct sink *s)
 {
-    return s->fin_seen && s->tcp ? (size_t)queued(s) : 0;
+    return s->fin_seen && s->link.kind == LINK_TCP ? link_unacknowledged(&s->link) : 0;
 }
 
 static void count(struct sink *s, size_t on_its_way)
@@ -163,15 +145,24 @@ void sink_free(struct sink *s)
     assert(s->lent == NULL);
     count(s, on_its_way(s));
     event_del(&s->retry);
-    if (!s->regular) {
-        event_del(&s->writable);
-        event_del(&s->readable);
-    }
-    list_remove(&s->link);
-    close(s->fd);
+    list_remove(&s->among);
+    link_done(&s->link);
     buf_done(&s->pending);
     mem_free(s->name);
     mem_free(s);
+}
+
+/* Unread bytes would turn our FIN into a reset. */
+void sink_say_goodbye(struct sink *s)
+{
+    link_half_close(&s->link);
+    while (read_nothing(s) > 0)
+        ;
+}
+
+static bool is_file(const struct sink *s)
+{
+    return s->link.kind == LINK_FILE;
 }
 
 static void wait_for_room(struct sink *s)
@@ -180,36 +171,34 @@ static void wait_for_room(struct sink *s)
         return;
     s->waiting = true;
     s->stalled_since_ms = clock_mono().ms;
-    if (s->regular)
+    if (is_file(s))
         event_add(&s->retry, &retry_after);
     else
-        event_add(&s->writable, NULL);
+        link_await_room(&s->link);
 }
 
-/* What write() said. Returns how many bytes were taken. */
-static size_t note_written(struct sink *s, ssize_t said, int error)
+/* What link_write() said. Returns how many bytes were taken. */
+static size_t note_written(struct sink *s, ssize_t said)
 {
-    if (said >= 0) {
+    if (said > 0) {
         s->trouble = NULL;
         s->discarding = false;
         s->stalled_since_ms = clock_mono().ms;
         s->written += (uint64_t)said;
         return (size_t)said;
     }
-    if (error == EAGAIN || error == EINTR)
+    if (said == 0)
         return 0;
-    if (s->regular)
-        s->trouble = strerror(error); /* full disk, quota, I/O: it may pass */
+    if (is_file(s))
+        s->trouble = link_why(&s->link); /* full disk, quota, I/O: it may pass */
     else
-        s->dead = strerror(error);
+        s->dead = link_why(&s->link);
     return 0;
 }
 
 static size_t try_write(struct sink *s, const char *p, size_t n)
 {
-    ssize_t said = write(s->fd, p, n);
-
-    return note_written(s, said, errno);
+    return note_written(s, link_write(&s->link, p, n));
 }
 
 static void forget_whole_rows(struct sink *s)
@@ -240,7 +229,8 @@ static void go_on_ending(struct sink *s)
 /* It has all, and said FIN: whether it was still there to get it shows soon. */
 static void go_on_doubting(struct sink *s)
 {
-    s->doubted = s->tcp && s->sent > 0 && clock_mono().ms - s->stalled_since_ms < DOUBT_MS;
+    s->doubted =
+        s->link.kind == LINK_TCP && s->sent > 0 && clock_mono().ms - s->stalled_since_ms < DOUBT_MS;
     if (s->doubted)
         event_add(&s->retry, &acknowledged_soon);
 }
@@ -304,7 +294,7 @@ void sink_put(struct sink *s, struct bytes lines, size_t header_bytes)
 
 bool sink_is_idle(const struct sink *s)
 {
-    return !s->regular && s->dead == NULL && !s->waiting && !s->fin_seen && !s->discarding &&
+    return !is_file(s) && s->dead == NULL && !s->waiting && !s->fin_seen && !s->discarding &&
            buf_length(&s->pending) == 0;
 }
 
@@ -322,9 +312,9 @@ void sink_take_back(struct sink *s)
     s->lent = NULL;
 }
 
-void sink_put_written(struct sink *s, struct bytes lines, ssize_t said, int error)
+void sink_put_written(struct sink *s, struct bytes lines, ssize_t said)
 {
-    size_t sent = note_written(s, said, error);
+    size_t sent = note_written(s, said);
 
     assert(s->lent != NULL && buf_length(&s->pending) == 0);
     put_rest(s, lines, sent, 0);
@@ -346,9 +336,8 @@ void sink_drop(struct sink *s)
     if (way == 0)
         return;
     count(s, way);
-    socket_reset(s->fd);
-    s->written = s->counted; /* what lay in the socket arrives nowhere ... */
-    s->tcp = false;          /* ... and its queue is not to be asked for any more */
+    link_reset(&s->link);
+    s->written = s->counted; /* what lay in the socket arrives nowhere */
 }
 
 uint64_t sink_rows(const struct sink *s)
@@ -376,9 +365,10 @@ void sink_precede(struct sink *s, struct bytes rows)
  * in it is known: it shrinks as the peer reads, and then there is room for more. */
 static void look_for_progress(struct sink *s, int64_t now_ms)
 {
-    int waits = queued(s);
-    uint64_t taken = s->tcp ? s->written - (uint64_t)waits : s->written;
-    bool took = taken > s->taken || (!s->tcp && waits < s->queued);
+    bool tcp = s->link.kind == LINK_TCP;
+    size_t waits = link_unacknowledged(&s->link);
+    uint64_t taken = tcp ? s->written - waits : s->written;
+    bool took = taken > s->taken || (!tcp && waits < s->queued);
     bool nothing_waits = waits == 0 && sink_unwritten(s) == 0;
 
     if (took)
@@ -399,7 +389,7 @@ void sink_trim(struct sink *s)
 void sink_tick(struct sink *s, int64_t now_ms, int64_t dead_after_ms)
 {
     sink_take_back(s);
-    if (s->regular || s->dead != NULL)
+    if (is_file(s) || s->dead != NULL)
         return;
     look_for_progress(s, now_ms);
     if (s->fin_seen) {

@@ -40,12 +40,6 @@ int written_file_open(const char *word, const struct endpoint *e)
     return fd;
 }
 
-bool written_file_is_fifo(int fd)
-{
-    struct stat st;
-    return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
-}
-
 bool written_file_is_torn(int fd)
 {
     struct stat st;

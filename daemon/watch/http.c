@@ -1,37 +1,38 @@
 #include "watch/http.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <event2/event_struct.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/mem.h"
+#include "io/link.h"
 
 /* A request's head is read, its answer written, then the peer's end awaited: bytes
  * that nobody read would turn our FIN into a reset, and cost the client its answer. */
 enum client_step { CLIENT_READ, CLIENT_WRITE, CLIENT_LINGER };
 
 struct client {
-    struct list_link link;
+    struct list_link among;
     struct http *http;
-    int fd;
+    struct link link;
     enum client_step step;
     struct buf in, out;
-    struct event readable, writable, deadline;
+    struct event deadline;
 };
+
+static struct client *client_of(struct link *l)
+{
+    return LIST_MEMBER(l, struct client, link);
+}
 
 static const struct timeval deadline_after = {.tv_sec = HTTP_DEADLINE_MS / 1000};
 
 static void client_free(struct client *c)
 {
     listener_gone(&c->http->listener);
-    event_del(&c->readable);
-    event_del(&c->writable);
     event_del(&c->deadline);
-    list_remove(&c->link);
-    close(c->fd);
+    list_remove(&c->among);
+    link_done(&c->link);
     buf_done(&c->in);
     buf_done(&c->out);
     mem_free(c);
@@ -120,23 +121,21 @@ static void answer(struct client *c)
 
 /* --- a client --- */
 
-static void on_writable(evutil_socket_t fd, short what, void *arg)
+static void on_writable(struct link *l)
 {
-    struct client *c = arg;
-    ssize_t n = send(fd, buf_data(&c->out), buf_length(&c->out), MSG_NOSIGNAL);
+    struct client *c = client_of(l);
+    ssize_t n = link_write(l, buf_data(&c->out), buf_length(&c->out));
 
-    (void)what;
-    if (n < 0 && errno != EAGAIN && errno != EINTR) {
+    if (n < 0) {
         client_free(c);
         return;
     }
-    if (n > 0)
-        buf_eat(&c->out, (size_t)n);
+    buf_eat(&c->out, (size_t)n);
     if (buf_length(&c->out) > 0) {
-        event_add(&c->writable, NULL);
+        link_await_room(l);
         return;
     }
-    shutdown(fd, SHUT_WR);
+    link_half_close(l);
     c->step = CLIENT_LINGER;
 }
 
@@ -158,24 +157,24 @@ static void take(struct client *c, const char *p, size_t n)
     else
         return;
     c->step = CLIENT_WRITE;
-    event_add(&c->writable, NULL);
+    link_await_room(&c->link);
 }
 
-static void on_readable(evutil_socket_t fd, short what, void *arg)
+static void on_readable(struct link *l)
 {
-    struct client *c = arg;
+    struct client *c = client_of(l);
     char bytes[4096];
-    ssize_t n = recv(fd, bytes, sizeof(bytes), 0);
+    ssize_t n = link_read(l, bytes, sizeof(bytes));
 
-    (void)what;
-    if (n > 0) {
+    if (n > 0)
         take(c, bytes, (size_t)n);
-    } else if (n == 0 && c->step == CLIENT_WRITE) {
-        event_del(&c->readable); /* half-closed: it still wants its answer */
-    } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+    else if (n == LINK_ENDED && c->step == CLIENT_WRITE)
+        link_unwatch(l); /* half-closed: it still wants its answer */
+    else if (n < 0)
         client_free(c);
-    }
 }
+
+static const struct link_owner link_owner = {.readable = on_readable, .writable = on_writable};
 
 static void on_deadline(evutil_socket_t fd, short what, void *arg)
 {
@@ -191,12 +190,10 @@ static void on_client(void *owner, int fd, const char *peer)
 
     (void)peer;
     c->http = h;
-    c->fd = fd;
-    list_append(&h->clients, &c->link);
-    event_assign(&c->readable, h->base, fd, EV_READ | EV_PERSIST, on_readable, c);
-    event_assign(&c->writable, h->base, fd, EV_WRITE, on_writable, c);
+    link_init(&c->link, h->base, fd, &link_owner);
+    list_append(&h->clients, &c->among);
     event_assign(&c->deadline, h->base, -1, 0, on_deadline, c);
-    event_add(&c->readable, NULL);
+    link_watch(&c->link);
     event_add(&c->deadline, &deadline_after);
 }
 
@@ -216,7 +213,7 @@ bool http_open(struct http *h, struct event_base *base, const struct endpoint *e
 
 void http_close(struct http *h)
 {
-    LIST_EACH (&h->clients, struct client, link, c)
+    LIST_EACH (&h->clients, struct client, among, c)
         client_free(c);
     if (h->listening)
         listener_close(&h->listener);

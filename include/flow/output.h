@@ -110,7 +110,7 @@ size_t output_piece(const struct output *o);
 struct sink *output_idle_sink(const struct output *o);
 
 /* He wrote these: see sink_put_written(). The sink may be dead then. */
-void output_take_written(struct output *o, struct bytes rows, ssize_t said, int error);
+void output_take_written(struct output *o, struct bytes rows, ssize_t said);
 
 /* Nobody else writes from now on; what was written is taken. To be asked before rows are encoded
  * here. */

@@ -14,7 +14,7 @@
  *
  * Rows come in order: of the windows as they were handed over, and of each window's results.
  *
- * While there is one reader, who reads, the first thread lends his descriptor (the line). Rows are
+ * While there is one reader, who reads, the first thread lends the link to him (the line). Rows are
  * then written before their delivery comes, which is news alone. When the reader does not take
  * all, the line is given back by itself: the first thread sees to what is left of that delivery,
  * and to the rows of those that follow. It recalls the line before it does anything else with that
@@ -32,6 +32,7 @@
 #include "base/buf.h"
 #include "codec/encoder.h"
 #include "engine/engine.h"
+#include "io/link.h"
 #include "join/firing.h"
 #include "model/plan.h"
 
@@ -49,9 +50,8 @@ struct delivery {
     uint64_t row_count;
     struct buf rejected; /* pairs without a row, for [rejects]: delivery_next_rejected() */
     uint64_t rejected_count;
-    bool written;             /* on the line: rows were given to write(), which ... */
-    ssize_t said;             /* ... said this ... */
-    int error;                /* ... and errno */
+    bool written;             /* on the line: rows were given to link_write(), which ... */
+    ssize_t said;             /* ... said this */
     struct firing_news *news; /* owned; to be settled before it is released */
     uint64_t work;            /* fuel that it took */
 };
@@ -76,9 +76,9 @@ void second_free(struct second *s, struct engine *e);
 bool second_takes(const struct second *s);
 void second_give(struct second *s, struct firing *f);
 
-/* Lends it a descriptor, non-blocking, to which all rows are written that were delivered: what it
- * makes from now on it writes itself. False: not now, there are rows that are not taken yet. */
-bool second_lend(struct second *s, int fd);
+/* Lends it a link to which all rows are written that were delivered: what it makes from now on it
+ * writes itself. False: not now, there are rows that are not taken yet. */
+bool second_lend(struct second *s, struct link *line);
 
 /* It writes no more, and what it has written is in the first deliveries. Fine if nothing is lent.
  */

@@ -11,7 +11,6 @@
 #define FLOW_SOURCE_H
 
 #include <event2/event.h>
-#include <event2/event_struct.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -19,15 +18,10 @@
 #include "base/list.h"
 #include "codec/decoder.h"
 #include "config/config.h"
+#include "io/link.h"
 #include "io/log.h"
 #include "lang/side.h"
 #include "model/watermark.h"
-
-enum source_kind {
-    SOURCE_SOCKET,
-    SOURCE_STREAM,  /* a pipe or a terminal: can be waited for, cannot be half-closed */
-    SOURCE_REGULAR, /* a file: always ready, until its end */
-};
 
 struct source;
 
@@ -55,13 +49,10 @@ void source_group_init(struct source_group *g, struct event_base *base,
                        void *mover);
 
 struct source {
-    struct list_link link;       /* among its group's sources */
+    struct list_link among;      /* its group's other sources */
     struct list_link ready_link; /* among those that the mover has to look at */
     struct source_group *group;
-    enum source_kind kind;
-    int fd;
-    bool shared;             /* with other processes (standard input): not to be changed in any
-                              * way, neither made non-blocking nor half-closed */
+    struct link link;
     char *peer;              /* owned; for messages */
     struct decoder *decoder; /* owned */
     struct feed feed;        /* what the engine knows of it: opened and closed by the owner */
@@ -74,15 +65,11 @@ struct source {
     bool looked_at;          /* its first bytes, for another protocol's */
     bool header_told;        /* that its header is unusable is logged once */
     enum input_end end;
-    struct event readable;
-    bool watching;
 };
 
 /* One more of the group. `fd` belongs to the source. `peer` is copied. */
-struct source *source_new(struct source_group *g, int fd, enum source_kind kind, const char *peer);
+struct source *source_new(struct source_group *g, int fd, const char *peer);
 void source_free(struct source *s);
-
-enum source_kind source_kind_of(int fd);
 
 /* Reads once, up to `max` bytes, to `to`. Returns how many, 0 when nothing is there
  * now; notes the end when it comes. Never waits, even where the descriptor would. */

@@ -30,6 +30,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/list.h"
+#include "io/link.h"
 
 #define SINK_SETTLE_MS 200
 
@@ -43,10 +44,8 @@ typedef void sink_gone(void *owner, struct sink *s);
 typedef void sink_returned(void *borrower);
 
 struct sink {
-    struct list_link link; /* the owner's */
-    int fd;
-    bool regular; /* a regular file: no readiness events */
-    bool tcp;
+    struct list_link among; /* the owner's other ones */
+    struct link link;
     char *name;         /* owned; of the peer, or the path */
     struct buf pending; /* from a line's start */
     size_t sent;        /* bytes of pending that are written: part of its first line; after a
@@ -54,7 +53,7 @@ struct sink {
     size_t header_left; /* bytes of pending, from its start, that are no results */
     size_t last;        /* ending: no more bytes of pending, from its start, are written */
     bool pended;        /* something was pending since the last sink_trim() */
-    struct event writable, readable, retry;
+    struct event retry;
     bool quoted;              /* rows are CSV: a LF within quotes ends none */
     bool fin_seen;            /* the peer sends no more, and is not watched for it */
     bool fin_ends;            /* the owner's wish: a FIN asks us to end, see sink_new() */
@@ -68,7 +67,7 @@ struct sink {
     uint64_t written;         /* bytes ... */
     uint64_t counted;         /* ... how many of them in bytes_written ... */
     uint64_t taken;           /* ... how many of them the peer had, as last looked at ... */
-    int queued;               /* ... what waited in the socket ... */
+    size_t queued;            /* ... what waited in the socket ... */
     int64_t taken_ms;         /* ... and when it last took any, or had all */
     bool discarding;          /* slow = discard: is given nothing until it reads again */
     uint64_t *bytes_written;  /* the owner's counter; after a FIN: of what has arrived */
@@ -88,6 +87,8 @@ struct sink *sink_new(struct event_base *base, int fd, const char *name, uint64_
 void sink_settle(struct sink *s);
 /* Closes; forgets what is pending. */
 void sink_free(struct sink *s);
+/* Before it closes: ends in order, also for a peer who has sent something. */
+void sink_say_goodbye(struct sink *s);
 
 /* Whole lines, of which the first `header_bytes` are no results. Written at once as
  * far as the peer takes them. Sets s->dead when that fails for good (the lines are then
@@ -101,9 +102,9 @@ bool sink_is_idle(const struct sink *s);
 void sink_lend(struct sink *s, sink_returned *how, void *borrower);
 void sink_take_back(struct sink *s); /* if it is lent */
 
-/* Whole lines as by sink_put(), which the borrower gave to write() in one call, after all that came
- * before: what that said, and errno. */
-void sink_put_written(struct sink *s, struct bytes lines, ssize_t said, int error);
+/* Whole lines as by sink_put(), which the borrower gave to link_write() in one call, after all that
+ * came before: what that said. */
+void sink_put_written(struct sink *s, struct bytes lines, ssize_t said);
 
 static inline size_t sink_unwritten(const struct sink *s)
 {

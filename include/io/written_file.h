@@ -16,8 +16,6 @@ int written_file_open(const char *word, const struct endpoint *e);
  * not. */
 int written_file_open_old(const char *path);
 
-bool written_file_is_fifo(int fd);
-
 /* A regular file, not empty, whose last line has no end. */
 bool written_file_is_torn(int fd);
 

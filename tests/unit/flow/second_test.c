@@ -24,7 +24,8 @@ struct bench {
     struct encoder *encoder;
     struct buf rows, rejected;
     uint64_t row_count;
-    int line, reader;              /* a pair of sockets; -1: rows are taken, not written */
+    struct link line;              /* to ... */
+    int reader;                    /* ... this socket; -1: rows are taken, not written */
     bool lent;                     /* as far as this side knows */
     struct buf unwritten;          /* it took so much that this side has to write */
     unsigned written, torn, taken; /* deliveries */
@@ -59,7 +60,7 @@ static struct bench *open_bench(struct plan *plan, const char *select, bool thre
     bind_select(b, select);
     b->encoder = encoder_new(&b->format, plan);
     b->base = event_base_new();
-    b->line = b->reader = -1;
+    b->reader = -1;
     b->chance = 17;
     if (!threads)
         return b;
@@ -75,15 +76,15 @@ static void close_bench(struct bench *b)
     assert_true(engine_books_balance(b->f->engine));
     encoder_free(b->encoder);
     close_engine(b->f);
+    if (b->reader >= 0) {
+        link_done(&b->line);
+        close(b->reader);
+    }
     event_base_free(b->base);
     expr_list_done(&b->format.select);
     buf_done(&b->rows);
     buf_done(&b->rejected);
     buf_done(&b->unwritten);
-    if (b->line >= 0) {
-        close(b->line);
-        close(b->reader);
-    }
     mem_free(b);
 }
 
@@ -116,15 +117,17 @@ static void push_many(struct bench *b, size_t n, uint32_t keys)
 
 /* --- the line --- */
 
+static const struct link_owner nobody;
+
 static void open_line(struct bench *b, bool narrow)
 {
     int fds[2], little = 1;
 
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
-    b->line = fds[0];
+    link_init(&b->line, b->base, fds[0], &nobody);
     b->reader = fds[1];
     if (narrow)
-        setsockopt(b->line, SOL_SOCKET, SO_SNDBUF, &little, sizeof(little));
+        setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &little, sizeof(little));
 }
 
 static void read_line(struct bench *b, size_t max)
@@ -147,7 +150,7 @@ static uint64_t count_lines(const struct buf *rows)
 static void write_line(struct bench *b)
 {
     size_t left = buf_length(&b->unwritten);
-    ssize_t n = left == 0 ? 0 : write(b->line, buf_data(&b->unwritten), left);
+    ssize_t n = left == 0 ? 0 : link_write(&b->line, buf_data(&b->unwritten), left);
 
     if (n > 0)
         buf_eat(&b->unwritten, (size_t)n);
@@ -173,7 +176,7 @@ static void lend(struct bench *b)
 {
     if (b->lent || buf_length(&b->unwritten) > 0)
         return;
-    b->lent = second_lend(b->second, b->line);
+    b->lent = second_lend(b->second, &b->line);
 }
 
 /* --- out --- */
@@ -188,7 +191,7 @@ static void take(struct bench *b, struct delivery *d)
         buf_append_bytes(&b->rejected, line);
         buf_append_char(&b->rejected, '\n');
     }
-    if (b->line >= 0)
+    if (b->reader >= 0)
         take_rows(b, d);
     else
         buf_append_bytes(&b->rows, buf_bytes(&d->rows));
@@ -234,7 +237,7 @@ static void reject(struct bench *b, const struct result *r)
 /* What the engine fires itself. */
 static void pull_all(struct bench *b)
 {
-    struct buf *rows = b->line >= 0 ? &b->unwritten : &b->rows;
+    struct buf *rows = b->reader >= 0 ? &b->unwritten : &b->rows;
     struct result results[RESULTS_MAX];
     int64_t fuel = ALL_FUEL;
     size_t n;
@@ -262,7 +265,7 @@ static void turn(struct bench *b)
         recall(b);
         pull_all(b);
     }
-    if (b->line >= 0) {
+    if (b->reader >= 0) {
         write_line(b);
         lend(b);
     }

@@ -23,7 +23,6 @@ struct pair {
     uint64_t bytes_written;
     const char *lent_rows; /* what the borrower has written of them, and not told yet */
     ssize_t said;
-    int error;
 };
 
 static void on_gone(void *owner, struct sink *s)
@@ -343,7 +342,7 @@ static void tell_written(struct pair *p)
 
     p->lent_rows = NULL;
     if (rows != NULL)
-        sink_put_written(p->sink, bytes_of(rows), p->said, p->error);
+        sink_put_written(p->sink, bytes_of(rows), p->said);
 }
 
 static void on_returned(void *borrower)
@@ -351,15 +350,14 @@ static void on_returned(void *borrower)
     tell_written(borrower);
 }
 
-/* The borrower writes some bytes of these rows, or none with an error. */
-static void lend(struct pair *p, const char *rows, ssize_t written, int error)
+/* The borrower writes some bytes of these rows; 0: there was no room. */
+static void lend(struct pair *p, const char *rows, ssize_t written)
 {
     sink_lend(p->sink, on_returned, p);
     p->lent_rows = rows;
     p->said = written;
-    p->error = error;
     if (written > 0)
-        assert_int_equal(write(p->sink->fd, rows, (size_t)written), written);
+        assert_int_equal(write(p->sink->link.fd, rows, (size_t)written), written);
 }
 
 static void what_a_borrower_wrote_counts_when_he_gives_it_back(void **state)
@@ -368,7 +366,7 @@ static void what_a_borrower_wrote_counts_when_he_gives_it_back(void **state)
 
     (void)state;
     pair_init(&p);
-    lend(&p, "1,a\n", 4, 0);
+    lend(&p, "1,a\n", 4);
     assert_int_equal(p.bytes_written, 0);
     sink_take_back(p.sink);
     assert_int_equal(p.bytes_written, 4);
@@ -381,13 +379,13 @@ static void what_a_borrower_wrote_counts_when_he_gives_it_back(void **state)
 
 static void what_a_borrower_could_not_write_comes_first(void **state)
 {
-    static const ssize_t said[] = {-1, 0, 3, 4, 5};
+    static const ssize_t said[] = {0, 3, 4, 5};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(said); i++) {
         struct pair p;
         pair_init(&p);
-        lend(&p, "1,a\n2,a\n", said[i], EAGAIN);
+        lend(&p, "1,a\n2,a\n", said[i]);
         tell_written(&p);
         assert_null(p.sink->lent); /* by itself */
         assert_false(sink_is_idle(p.sink));
@@ -408,7 +406,8 @@ static void whose_writes_fail_leaves_all_rows_to_the_next(void **state)
 
     (void)state;
     pair_init(&p);
-    lend(&p, "1,a\n2,a\n", -1, EPIPE);
+    p.sink->link.error = EPIPE;
+    lend(&p, "1,a\n2,a\n", LINK_BROKEN);
     sink_take_back(p.sink);
     assert_string_equal(p.sink->dead, "Broken pipe");
     sink_keep(p.sink, &p.kept);
@@ -425,7 +424,7 @@ static void a_loan_ends_before_a_fin_is_looked_at(void **state)
     (void)state;
     pair_init(&p);
     p.sink->fin_ends = true;
-    lend(&p, "1,a\n2,a\n3,a\n", 5, 0);
+    lend(&p, "1,a\n2,a\n3,a\n", 5);
     shutdown(p.reader, SHUT_WR);
     turn(&p);
     assert_null(p.lent_rows);
@@ -443,7 +442,7 @@ static void a_loan_ends_before_a_reader_is_looked_at(void **state)
 
     (void)state;
     pair_init(&p);
-    lend(&p, "1,a\n", 4, 0);
+    lend(&p, "1,a\n", 4);
     sink_tick(p.sink, 1000, 5000);
     assert_null(p.lent_rows);
     assert_int_equal(p.sink->taken, 4);

