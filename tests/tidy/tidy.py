@@ -5,6 +5,7 @@
     tidy.py circles SOURCE LIBRARY ...  no two modules need each other
     tidy.py folders SOURCE              no folder holds more than a quarter of the code
     tidy.py symbols LIBRARY ...         the pure layers ask nothing of the world
+    tidy.py links   LIBRARY ...         connections are io/link's
     tidy.py headers SOURCE BUILD CC ... every header compiles alone
     tidy.py sizes   SOURCE              no long files, no long functions
     tidy.py fetches SOURCE              the compiler leaves no fetching out
@@ -113,6 +114,25 @@ FORBIDDEN_PREFIXES = ["event_", "evbuffer_", "evutil_", "evhttp_", "evconnlisten
 SYMBOLS_ALLOWED = {
     "daemon_base_mem.c": (["mmap", "munmap", "madvise", "fwrite", "fputs", "stderr"],
                           "memory comes from the system; the last words when there is none"),
+}
+
+# What is done with the descriptor of a connection is done by io/link alone. Those that call the same
+# functions, and for what.
+LINK_CALLS = set("""
+    read readv recv recvfrom recvmsg write writev send sendto sendmsg poll ppoll ioctl shutdown close
+""".split())
+LINK = "io/link"
+LINK_CALLS_ALLOWED = {
+    "io/binding": (["close", "shutdown"], "what listens"),
+    "io/connector": (["close"], "attempts that came to nothing"),
+    "io/file": (["read"], "a small file, whole"),
+    "io/listener": (["close"], "who is turned away"),
+    "io/log": (["write"], "standard error"),
+    "io/resolver": (["close", "write"], "an answer for the loop"),
+    "flow/input": (["close"], "a folder where a file should be"),
+    "flow/lookup": (["close", "read"], "the file of a table"),
+    "flow/second": (["close", "read", "write"], "wakes the loop"),
+    "service/daemon": (["close", "read"], "the timer; the file of the configuration"),
 }
 
 # daemon file -> the test that covers it under another name, and why. (x.c is covered by x_test.c,
@@ -251,7 +271,7 @@ def needs_by_call(libraries):
         for line in listing.stdout.splitlines():
             words = line.split()
             if line.endswith(":"):
-                current = re.sub(r"^daemon_([a-z]+)_(.*)\.c$", r"\1/\2", object_name(line))
+                current = object_module(object_name(line))
             elif len(words) >= 2 and words[-2] == "U":
                 used.append((current, words[-1]))
             elif len(words) == 3 and words[1].isupper():
@@ -259,6 +279,10 @@ def needs_by_call(libraries):
     for module, symbol in used:
         if symbol in defined:
             yield module, defined[symbol]
+
+
+def object_module(name):
+    return re.sub(r"^daemon_([a-z]+)_(.*)\.c$", r"\1/\2", name)
 
 
 def check_circles(source, libraries):
@@ -322,7 +346,8 @@ def object_name(header):
     return re.sub(r"\.o$", "", re.split(r"[/:]", header.rstrip(":"))[-1])
 
 
-def check_symbols(libraries):
+def asked_for(libraries):
+    """The library, the object, and what that one leaves undefined."""
     for library in libraries:
         listing = subprocess.run(["nm", "-u", library], capture_output=True, text=True, check=True)
         current = ""
@@ -330,9 +355,26 @@ def check_symbols(libraries):
             words = line.split()
             if line.endswith(":"):
                 current = object_name(line)
-            elif len(words) >= 2 and words[-2] in ("U", "w") and is_forbidden(words[-1]):
-                if undress(words[-1]) not in SYMBOLS_ALLOWED.get(current, ([], ""))[0]:
-                    yield f"{os.path.basename(library)}: {current} uses {words[-1]}"
+            elif len(words) >= 2 and words[-2] in ("U", "w"):
+                yield os.path.basename(library), current, words[-1]
+
+
+def check_symbols(libraries):
+    for library, current, symbol in asked_for(libraries):
+        if is_forbidden(symbol) and undress(symbol) not in SYMBOLS_ALLOWED.get(current, ([], ""))[0]:
+            yield f"{library}: {current} uses {symbol}"
+
+
+# --- links ---
+
+def check_links(libraries):
+    allowed = {(module, call) for module, (calls, _) in LINK_CALLS_ALLOWED.items() for call in calls}
+    used = {(object_module(name), undress(symbol)) for _, name, symbol in asked_for(libraries)}
+    for module, call in sorted(used - allowed):
+        if call in LINK_CALLS and module != LINK:
+            yield f"{module} calls {call}(), which is {LINK}'s to do"
+    for module, call in sorted(allowed - used):
+        yield f"{module}: needs no exception for {call}() any more"
 
 
 # --- headers ---
@@ -488,6 +530,7 @@ CHECKS = {
     "circles": lambda a: check_circles(a[0], a[1:]),
     "folders": lambda a: check_folders(a[0]),
     "symbols": check_symbols,
+    "links": check_links,
     "headers": lambda a: check_headers(a[0], a[1], a[2:]),
     "sizes": lambda a: check_sizes(a[0]),
     "fetches": lambda a: check_fetches(a[0]),

@@ -86,6 +86,23 @@ class Symbols(unittest.TestCase):
         self.assertEqual(len(symbols(code, "daemon_model_mem.c")), 1)
 
 
+class Links(unittest.TestCase):
+    def complaints(self, module):
+        code = "#include <unistd.h>\nvoid f(char *to) { if (read(0, to, 1) < 0) close(0); }\n"
+        with tempfile.TemporaryDirectory() as folder:
+            return list(tidy.check_links([archive(folder, f"daemon_{module}.c", code)]))
+
+    def test_who_reads_by_itself_is_seen(self):
+        self.assertIn("flow/source calls read(), which is io/link's to do",
+                      self.complaints("flow_source"))
+        self.assertFalse([line for line in self.complaints("io_link") if line.startswith("io/link")])
+
+    def test_exceptions_are_needed(self):
+        unneeded = "flow/lookup: needs no exception for read() any more"
+        self.assertIn(unneeded, self.complaints("flow_source"))
+        self.assertNotIn(unneeded, self.complaints("flow_lookup"))
+
+
 class Layers(unittest.TestCase):
     def complaints(self, path, line):
         with tree({path: line + "\n"}) as source:
