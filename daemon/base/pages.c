@@ -17,12 +17,25 @@ static uint64_t page_size(const struct pages *p)
     return p->count == 1 ? p->page_bytes : SLAB_CHUNK_MAX;
 }
 
+static void *page_take(struct slab_pool *pool, size_t size)
+{
+    return pool != NULL ? slab_take(pool, size) : mem_alloc(size);
+}
+
+static void page_give(struct slab_pool *pool, void *page, size_t size)
+{
+    if (pool != NULL)
+        slab_give(pool, page, size);
+    else
+        mem_free(page);
+}
+
 void pages_done(struct pages *p, struct slab_pool *pool)
 {
     for (uint32_t i = 0; i < p->count; i++)
-        slab_give(pool, p->at[i], page_size(p));
+        page_give(pool, p->at[i], page_size(p));
     mem_free(p->at);
-    pages_init(p, p->item_size);
+    *p = (struct pages){.item_size = p->item_size};
 }
 
 static bool first_is_small(const struct pages *p)
@@ -48,10 +61,10 @@ uint64_t pages_next(const struct pages *p)
 
 static void first_widen(struct pages *p, struct slab_pool *pool)
 {
-    void *wider = slab_take(pool, 2 * p->page_bytes);
+    void *wider = page_take(pool, 2 * p->page_bytes);
 
     memcpy(wider, p->at[0], p->page_bytes);
-    slab_give(pool, p->at[0], p->page_bytes);
+    page_give(pool, p->at[0], p->page_bytes);
     p->at[0] = wider;
     p->page_bytes *= 2;
 }
@@ -65,7 +78,7 @@ static void page_open(struct pages *p, struct slab_pool *pool)
         p->at = mem_realloc(p->at, capacity * sizeof(*p->at));
         p->capacity = capacity;
     }
-    p->at[p->count++] = slab_take(pool, size);
+    p->at[p->count++] = page_take(pool, size);
     p->page_bytes += size;
 }
 
@@ -90,7 +103,7 @@ void pages_shrink(struct pages *p, struct slab_pool *pool, uint64_t items)
     if (items == 0)
         pages_done(p, pool);
     while (p->count > 1 && items <= (p->count - 1) * PAGE_ITEMS(p->item_size)) {
-        slab_give(pool, p->at[--p->count], SLAB_CHUNK_MAX);
+        page_give(pool, p->at[--p->count], SLAB_CHUNK_MAX);
         p->page_bytes -= SLAB_CHUNK_MAX;
         set_room(p);
     }

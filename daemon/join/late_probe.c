@@ -169,7 +169,7 @@ static void link_begin(struct late_probe *p, enum side side)
         struct probe_chain *c = &from->chains[i];
         uint32_t ref = c->index->entries[c->entry].reference +
                        (from->runs.runs[i].first_chunk << REFERENCE_PLACE_BITS);
-        merge_add(&from->runs.merge, reference_number(from->runs.chunks, ref), i);
+        window_runs_wait(&from->runs, i, reference_number(from->runs.chunks, ref));
     }
 }
 
@@ -213,7 +213,7 @@ static void link_record(struct late_probe *p, struct probe_side *from, uint32_t 
 /* The next record of the pane whose turn it is. */
 static void link_next(struct late_probe *p, struct probe_side *from)
 {
-    uint32_t i = merge_first(&from->runs.merge);
+    uint32_t i = window_runs_first(&from->runs);
     uint32_t base = from->runs.runs[i].first_chunk << REFERENCE_PLACE_BITS;
     struct probe_chain *c = &from->chains[i];
     const struct late_entry *e = &c->index->entries[c->entry];
@@ -221,10 +221,10 @@ static void link_next(struct late_probe *p, struct probe_side *from)
     link_record(p, from, base + e->reference);
     c->entry = e->next;
     if (c->entry == LATE_NONE)
-        merge_drop(&from->runs.merge);
+        window_runs_drop(&from->runs);
     else
-        merge_renew(
-            &from->runs.merge,
+        window_runs_renew(
+            &from->runs,
             reference_number(from->runs.chunks, base + c->index->entries[c->entry].reference));
 }
 
@@ -234,7 +234,7 @@ static void link_partners(struct late_probe *p, int64_t *fuel)
 {
     struct probe_side *from = &p->from[p->at_side];
 
-    for (; from->runs.merge.count > 0; *fuel -= FETCH_FUEL) {
+    for (; !window_runs_are_over(&from->runs); *fuel -= FETCH_FUEL) {
         if (*fuel <= 0)
             return;
         link_next(p, from);

@@ -7,19 +7,28 @@
 
 #define RUNS_MIN 8
 
+static bool comes_before(const void *x, const void *y)
+{
+    const struct run_turn *a = x, *b = y;
+    return a->number < b->number;
+}
+
+static const struct heap_order by_number = {sizeof(struct run_turn), comes_before};
+
 void window_runs_done(struct window_runs *s)
 {
     mem_free(s->runs);
     mem_free(s->counts);
     mem_free(s->chunks);
-    merge_done(&s->merge);
+    heap_done(&s->turns, NULL);
     *s = (struct window_runs){0};
 }
 
 void window_runs_begin(struct window_runs *s)
 {
     s->count = s->chunk_count = 0;
-    s->merge.count = 0;
+    heap_done(&s->turns, NULL);
+    heap_init(&s->turns, &by_number);
 }
 
 static void make_room(struct window_runs *s, uint32_t chunks)
@@ -74,13 +83,43 @@ static bool next_number(const struct window_run *run, uint64_t *ret)
     return false;
 }
 
+static void find_bound(struct window_runs *s)
+{
+    uint64_t next = heap_branch(&s->turns, &by_number, 0);
+    const struct run_turn *turn;
+
+    s->bound = UINT64_MAX;
+    if (next < s->turns.count) {
+        turn = heap_at(&s->turns, &by_number, next);
+        s->bound = turn->number;
+    }
+}
+
+void window_runs_wait(struct window_runs *s, uint32_t run, uint64_t number)
+{
+    heap_add(&s->turns, &by_number, NULL, &(struct run_turn){number, run});
+    find_bound(s);
+}
+
+void window_runs_renew(struct window_runs *s, uint64_t number)
+{
+    heap_renew(&s->turns, &by_number, &(struct run_turn){number, window_runs_first(s)});
+    find_bound(s);
+}
+
+void window_runs_drop(struct window_runs *s)
+{
+    heap_pop(&s->turns, &by_number, NULL);
+    find_bound(s);
+}
+
 void window_runs_start(struct window_runs *s)
 {
     uint64_t number;
 
     for (uint32_t i = 0; i < s->count; i++)
         if (next_number(&s->runs[i], &number))
-            merge_add(&s->merge, number, i);
+            window_runs_wait(s, i, number);
 }
 
 void window_runs_turn(struct window_runs *s)
@@ -88,13 +127,13 @@ void window_runs_turn(struct window_runs *s)
     uint64_t number;
 
     if (next_number(window_runs_at(s), &number))
-        merge_renew(&s->merge, number);
+        window_runs_renew(s, number);
     else
-        merge_drop(&s->merge);
+        window_runs_drop(s);
 }
 
 uint64_t window_runs_bytes(const struct window_runs *s)
 {
     return s->capacity * (sizeof(*s->runs) + sizeof(*s->counts)) +
-           s->chunk_capacity * sizeof(struct log_chunk *) + merge_bytes(&s->merge);
+           s->chunk_capacity * sizeof(struct log_chunk *) + heap_bytes(&s->turns);
 }

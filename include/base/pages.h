@@ -3,7 +3,7 @@
  *
  * They lie in pages of a pool. There come to be more by a page at a time, so no call copies
  * more than a page, and pages at the end are given back. The first page begins small, and
- * moves as it grows.
+ * moves as it grows. Without a pool (NULL, always or never) the system's allocator serves.
  */
 #ifndef BASE_PAGES_H
 #define BASE_PAGES_H
@@ -27,7 +27,7 @@ struct pages {
 
 /* Without items it takes no memory. */
 void pages_init(struct pages *p, size_t item_size);
-void pages_done(struct pages *p, struct slab_pool *pool);
+void pages_done(struct pages *p, struct slab_pool *pool); /* all zero is fine */
 
 /* `items` are there: sees to it that there is room for one more. pages_growth() is what that
  * allocates. */
