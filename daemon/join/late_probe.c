@@ -11,9 +11,9 @@
 #define FETCH_FUEL 4
 
 void late_probe_init(struct late_probe *p, const struct plan *plan, struct books *books,
-                     uint64_t tables_kept_max)
+                     struct slab_pool *pool, uint64_t tables_kept_max)
 {
-    *p = (struct late_probe){.plan = plan, .tables_kept_max = tables_kept_max};
+    *p = (struct late_probe){.plan = plan, .pool = pool, .tables_kept_max = tables_kept_max};
     cross_init(&p->cross, plan, books);
     p->cross.matched_flag = pane_is_window(plan) ? RECORD_MATCHED : RECORD_PAIRED;
 }
@@ -93,46 +93,43 @@ void late_probe_begin(struct late_probe *p, struct pane *const *panes, size_t co
 
 /* --- looking for partners --- */
 
-static void add_chain(struct probe_side *from, struct pane *pane, struct window_log *l,
-                      uint32_t part, const struct late_part *index, uint32_t entry)
+static void add_chain(struct probe_side *from, struct pane *pane, enum side side, uint32_t part,
+                      uint32_t entry)
 {
     if (from->count == from->capacity) {
         from->capacity = from->capacity == 0 ? CHAINS_MIN : 2 * from->capacity;
         from->chains = mem_realloc(from->chains, from->capacity * sizeof(*from->chains));
     }
-    from->chains[from->count++] = (struct probe_chain){pane->start, index, entry};
-    window_runs_add_part(&from->runs, l, part);
+    from->chains[from->count++] = (struct probe_chain){pane->start, &pane->late->side[side], entry};
+    window_runs_add_part(&from->runs, &pane->side[side], part);
 }
 
 /* False: the fuel is used up before its index is there. */
 static bool catch_up(struct late_probe *p, struct pane *pane, enum side side, int64_t *fuel)
 {
-    struct window_log *l = &pane->side[side];
-    uint32_t part = log_part_of(p->hash, l->bits);
+    const struct window_log *l = &pane->side[side];
     bool done;
 
-    if (l->parts[part].count == 0)
+    if (l->parts[log_part_of(p->hash, l->bits)].count == 0)
         return true;
     p->index_bytes -= late_index_bytes(pane->late);
     if (pane->late == NULL)
-        pane->late = late_index_new(l->bits);
-    done = late_index_catch_up(pane->late, side, l, part, fuel);
+        pane->late = late_index_new(pane->side, p->pool);
+    done = late_index_catch_up(pane->late, side, p->hash, fuel);
     p->index_bytes += late_index_bytes(pane->late);
     return done;
 }
 
 static void find(struct late_probe *p, struct pane *pane, enum side side)
 {
-    struct window_log *l = &pane->side[side];
+    const struct window_log *l = &pane->side[side];
     uint32_t part = log_part_of(p->hash, l->bits), entry;
-    struct late_part *index;
 
     if (l->parts[part].count == 0)
         return;
-    index = late_index_part(pane->late, side, part);
-    entry = late_index_find(index, l, part, p->hash, record_key(p->record));
+    entry = late_index_find(pane->late, side, p->hash, record_key(p->record));
     if (entry != LATE_NONE)
-        add_chain(&p->from[side], pane, l, part, index, entry);
+        add_chain(&p->from[side], pane, side, part, entry);
 }
 
 static bool look_into(struct late_probe *p, struct pane *pane, int64_t *fuel)
@@ -167,7 +164,7 @@ static void link_begin(struct late_probe *p, enum side side)
     p->at_side = side;
     for (uint32_t i = 0; i < from->count; i++) {
         struct probe_chain *c = &from->chains[i];
-        uint32_t ref = c->index->entries[c->entry].reference +
+        uint32_t ref = late_index_entry(c->index, c->entry)->reference +
                        (from->runs.runs[i].first_chunk << REFERENCE_PLACE_BITS);
         window_runs_wait(&from->runs, i, reference_number(from->runs.chunks, ref));
     }
@@ -216,16 +213,16 @@ static void link_next(struct late_probe *p, struct probe_side *from)
     uint32_t i = window_runs_first(&from->runs);
     uint32_t base = from->runs.runs[i].first_chunk << REFERENCE_PLACE_BITS;
     struct probe_chain *c = &from->chains[i];
-    const struct late_entry *e = &c->index->entries[c->entry];
+    const struct late_entry *e = late_index_entry(c->index, c->entry);
 
     link_record(p, from, base + e->reference);
     c->entry = e->next;
     if (c->entry == LATE_NONE)
         window_runs_drop(&from->runs);
     else
-        window_runs_renew(
-            &from->runs,
-            reference_number(from->runs.chunks, base + c->index->entries[c->entry].reference));
+        window_runs_renew(&from->runs,
+                          reference_number(from->runs.chunks,
+                                           base + late_index_entry(c->index, c->entry)->reference));
 }
 
 static void window_begin(struct late_probe *p);

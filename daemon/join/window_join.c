@@ -20,7 +20,7 @@ static void *window_join_create(const struct operator_context *c)
     j->reached = STREAM_TIME_MIN;
     window_age_init(&j->open, INT64_MIN, INT64_MIN);
     window_walk_init(&j->walk, c->plan, c->books, c->pool, keep);
-    late_probe_init(&j->probe, c->plan, c->books, keep);
+    late_probe_init(&j->probe, c->plan, c->books, c->pool, keep);
     near_miss_init(&j->near_miss, c->plan, c->books, c->lag, keep);
     j->walk.cross.near_miss = &j->near_miss;
     return j;

@@ -31,7 +31,7 @@ enum probe_step { PROBE_LOOK, PROBE_LINK, PROBE_DERIVE, PROBE_TELL, PROBE_RESTOR
 /* The records of the key in one pane, beside the run of the same place. */
 struct probe_chain {
     int64_t pane_start;
-    const struct late_part *index;
+    const struct late_side *index;
     uint32_t entry; /* the next one */
 };
 
@@ -45,6 +45,7 @@ struct probe_side {
 
 struct late_probe {
     const struct plan *plan;
+    struct slab_pool *pool;   /* of the panes; not owned */
     uint64_t tables_kept_max; /* bytes that its tables may keep between two probes */
     bool under_way;
     enum probe_step step;
@@ -66,7 +67,7 @@ struct late_probe {
 };
 
 void late_probe_init(struct late_probe *p, const struct plan *plan, struct books *books,
-                     uint64_t tables_kept_max);
+                     struct slab_pool *pool, uint64_t tables_kept_max);
 void late_probe_done(struct late_probe *p);
 
 /* The record that was appended last to the log of `own`, for the windows that end from

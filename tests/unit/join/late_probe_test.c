@@ -12,7 +12,7 @@ static struct probe_fixture *open_probe(struct plan *plan)
     struct probe_fixture *p = mem_alloc_zeroed(1, sizeof(*p));
 
     panes_open(&p->f, plan);
-    late_probe_init(&p->probe, plan, &p->f.books, 1 << 16);
+    late_probe_init(&p->probe, plan, &p->f.books, p->f.pool, 1 << 16);
     return p;
 }
 

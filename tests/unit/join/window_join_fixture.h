@@ -72,14 +72,12 @@ static inline uint64_t index_by_hand(const struct late_index *x)
 {
     uint64_t bytes = 0;
 
-    if (x == NULL)
-        return 0;
-    for (uint32_t p = 0; p < (uint32_t)SIDES << x->bits; p++) {
-        bytes += sizeof(x->parts[p]) + x->parts[p].capacity * sizeof(struct late_entry);
-        if (x->parts[p].slots != NULL)
-            bytes += (x->parts[p].slot_mask + 1) * sizeof(struct late_slot);
+    for (int i = 0; x != NULL && i < SIDES; i++) {
+        const struct late_side *s = &x->side[i];
+        bytes += (sizeof(*s->places) << s->log->bits) + s->entries.capacity * sizeof(void *) +
+                 s->keys.buckets.capacity * sizeof(void *) + slots_bytes(&s->keys.entries.slots);
     }
-    return sizeof(*x) + bytes;
+    return x == NULL ? 0 : sizeof(*x) + bytes;
 }
 
 static inline uint64_t lone_by_hand(const struct lone_records *l)
