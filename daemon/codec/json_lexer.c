@@ -2,7 +2,8 @@
 
 #include <stdint.h>
 
-const char *json_wrong(struct json_wrong *ret, const char *what, const char *at)
+/* For `return wrong(...)`. */
+static const char *wrong(struct json_wrong *ret, const char *what, const char *at)
 {
     *ret = (struct json_wrong){what, at};
     return NULL;
@@ -82,11 +83,11 @@ static const char *unit_end(const char *p, const char *end, struct json_wrong *r
     int32_t unit = read_unit(p, end);
 
     if (unit < 0)
-        return json_wrong(ret_fault, "four hex digits are expected behind \\u", p);
+        return wrong(ret_fault, "four hex digits are expected behind \\u", p);
     if (unit == 0)
-        return json_wrong(ret_fault, "\\u0000 is no character that a field can hold", p);
+        return wrong(ret_fault, "\\u0000 is no character that a field can hold", p);
     if (is_low(unit) || (is_high(unit) && !is_low(read_unit(p + UNIT_LENGTH, end))))
-        return json_wrong(ret_fault, "half of a surrogate pair stands alone", p);
+        return wrong(ret_fault, "half of a surrogate pair stands alone", p);
     return p + (is_high(unit) ? 2 * UNIT_LENGTH : UNIT_LENGTH);
 }
 
@@ -105,7 +106,7 @@ static const char *escape_end(const char *p, const char *end, struct json_wrong 
     case 'u':
         return unit_end(p, end, ret_fault);
     default:
-        return json_wrong(ret_fault, "JSON knows no such escape", p);
+        return wrong(ret_fault, "JSON knows no such escape", p);
     }
 }
 
@@ -118,11 +119,11 @@ const char *json_string_end(const char *p, const char *end, bool *ret_escaped,
     for (;;) {
         p = plain_end(p, end);
         if (p == end)
-            return json_wrong(ret_fault, "the string that begins here has no end", start);
+            return wrong(ret_fault, "the string that begins here has no end", start);
         if (*p == '"')
             break;
         if (*p != '\\')
-            return json_wrong(ret_fault, "a control character stands in a string", p);
+            return wrong(ret_fault, "a control character stands in a string", p);
         escaped = true;
         p = escape_end(p, end, ret_fault);
         if (p == NULL)
@@ -228,13 +229,13 @@ const char *json_number_end(const char *p, const char *end, struct json_wrong *r
     if (*p == '-')
         p++;
     if (!is_digit(p, end))
-        return json_wrong(ret_fault, "a digit is expected behind -", p);
+        return wrong(ret_fault, "a digit is expected behind -", p);
     if (*p == '0' && is_digit(p + 1, end))
-        return json_wrong(ret_fault, "a number has a leading zero", p);
+        return wrong(ret_fault, "a number has a leading zero", p);
     p = digits_end(p, end);
     if (p < end && *p == '.') {
         if (!is_digit(++p, end))
-            return json_wrong(ret_fault, "a digit is expected behind the point", p);
+            return wrong(ret_fault, "a digit is expected behind the point", p);
         p = digits_end(p, end);
     }
     if (p < end && (*p == 'e' || *p == 'E')) {
@@ -242,7 +243,7 @@ const char *json_number_end(const char *p, const char *end, struct json_wrong *r
         if (p < end && (*p == '+' || *p == '-'))
             p++;
         if (!is_digit(p, end))
-            return json_wrong(ret_fault, "a digit is expected in the exponent", p);
+            return wrong(ret_fault, "a digit is expected in the exponent", p);
         p = digits_end(p, end);
     }
     return p;
@@ -264,5 +265,5 @@ const char *json_literal_end(const char *p, const char *end, struct json_wrong *
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (starts_with(p, end, words[i]))
             return p + words[i].n;
-    return json_wrong(ret_fault, "a value is expected", p);
+    return wrong(ret_fault, "a value is expected", p);
 }

@@ -7,37 +7,22 @@
 
 /* --- names --- */
 
-static const struct {
-    const char *name;
-    const char *help;
-} sections[SECTIONS] = {
-    [SECTION_LEFT] = {"left", "The left input."},
-    [SECTION_RIGHT] = {"right", "The right input."},
-    [SECTION_JOIN] = {"join", "Which records belong together, and what becomes of the others."},
-    [SECTION_OUTPUT] = {"output", "Where results go."},
-    [SECTION_LATE] = {"late", "Where late records go (event time); without it they are counted."},
-    [SECTION_REJECTS] = {"rejects", "Where records go that cannot be read; without it they are "
-                                    "counted, and named in the log."},
-    [SECTION_STATE] = {"state", "The records that are held."},
-    [SECTION_HTTP] = {"http", "The status page, the metrics and the health check."},
-    [SECTION_PROCESS] = {"process", "The process itself."},
-    [SECTION_FLINK] = {"flink", "Connector options for the export as a Flink SQL script."},
+static const char *const sections[SECTIONS] = {
+    [SECTION_LEFT] = "left",     [SECTION_RIGHT] = "right", [SECTION_JOIN] = "join",
+    [SECTION_OUTPUT] = "output", [SECTION_LATE] = "late",   [SECTION_REJECTS] = "rejects",
+    [SECTION_STATE] = "state",   [SECTION_HTTP] = "http",   [SECTION_PROCESS] = "process",
+    [SECTION_FLINK] = "flink",
 };
 
 const char *section_name(enum section s)
 {
-    return sections[s].name;
-}
-
-const char *section_help(enum section s)
-{
-    return sections[s].help;
+    return sections[s];
 }
 
 bool section_find(struct bytes name, enum section *ret)
 {
     for (int s = 0; s < SECTIONS; s++)
-        if (bytes_equal(name, bytes_of(sections[s].name))) {
+        if (bytes_equal(name, bytes_of(sections[s]))) {
             *ret = (enum section)s;
             return true;
         }
@@ -59,14 +44,14 @@ void section_hint(struct bytes name, struct buf *to)
     struct nearest nearest = {.wanted = name};
 
     for (int s = 0; s < SECTIONS; s++)
-        nearest_consider(&nearest, sections[s].name);
+        nearest_consider(&nearest, sections[s]);
     if (nearest.name != NULL) {
         buf_printf(to, "; did you mean [%s]?", nearest.name);
         return;
     }
     buf_append_text(to, " (sections: ");
     for (int s = 0; s < SECTIONS; s++)
-        buf_printf(to, "%s%s", s > 0 ? ", " : "", sections[s].name);
+        buf_printf(to, "%s%s", s > 0 ? ", " : "", sections[s]);
     buf_append_char(to, ')');
 }
 
@@ -77,7 +62,7 @@ static bool other_sections_hint(struct bytes name, struct buf *to)
 
     for (int s = 0; s < SECTIONS; s++)
         if (key_find((enum section)s, name) != NULL) {
-            buf_printf(to, any ? ", [%s]" : "; it belongs to [%s]", sections[s].name);
+            buf_printf(to, any ? ", [%s]" : "; it belongs to [%s]", sections[s]);
             any = true;
         }
     return any;

@@ -266,7 +266,8 @@ struct second *second_start(struct event_base *base, const struct output_format 
     return NULL;
 }
 
-void second_stop(struct second *s)
+/* Not any more: what it has done by now is in deliveries. */
+static void stop(struct second *s)
 {
     if (!s->running)
         return;
@@ -289,7 +290,7 @@ void second_free(struct second *s, struct engine *e)
 {
     if (s == NULL)
         return;
-    second_stop(s);
+    stop(s);
     while (second_first(s) != NULL)
         second_release(s, e);
     event_del(&s->awake);
@@ -400,7 +401,7 @@ uint64_t second_forget(struct second *s, struct engine *e, int64_t *fuel)
     struct delivery *d;
     uint64_t results;
 
-    second_stop(s);
+    stop(s);
     results = s->count - s->next;
     while ((d = second_first(s)) != NULL) {
         results += d->row_count + d->rejected_count;

@@ -86,7 +86,8 @@ const char *sign_text(enum operator_sign sign)
     return "";
 }
 
-enum keyword keyword_of(struct bytes word)
+/* KEYWORD_NONE: not reserved. */
+static enum keyword keyword_of(struct bytes word)
 {
     for (int k = KEYWORD_NONE + 1; k < KEYWORDS; k++)
         if (word_is(word, keywords[k]))

@@ -18,9 +18,6 @@ struct json_wrong {
     const char *at;
 };
 
-/* For `return json_wrong(...)`. */
-const char *json_wrong(struct json_wrong *ret, const char *what, const char *at);
-
 /* A string: `p` is at its opening quote, what is returned is behind the closing one. */
 const char *json_string_end(const char *p, const char *end, bool *ret_escaped,
                             struct json_wrong *ret_fault);

@@ -12,7 +12,6 @@
 #include "config/key.h"
 
 const char *section_name(enum section s);
-const char *section_help(enum section s);
 bool section_find(struct bytes name, enum section *ret);
 
 /* NULL: the section has no such key. */

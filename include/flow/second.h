@@ -66,10 +66,7 @@ struct second;
 struct second *second_start(struct event_base *base, const struct output_format *format,
                             const struct plan *plan, size_t piece);
 
-/* Not any more: what it has done by now is in deliveries. */
-void second_stop(struct second *s);
-
-/* Stopped, if it was not. What it still had is settled, or the engine's. NULL is fine. */
+/* Stops it. What it still had is settled, or the engine's. NULL is fine. */
 void second_free(struct second *s, struct engine *e);
 
 /* Does it take another firing? */

@@ -69,8 +69,6 @@ bool lexer_next(struct lexer *l, struct token *ret, struct expr_fault *ret_fault
 /* What a TOKEN_NAME or TOKEN_QUOTED_NAME means: without its quotes. */
 void token_append_name(const struct token *t, struct buf *to);
 
-/* KEYWORD_NONE: not reserved. */
-enum keyword keyword_of(struct bytes word);
 const char *keyword_text(enum keyword k);
 
 /* "+", ...; of SIGN_NONE nothing. */

@@ -3,10 +3,12 @@
 
     tidy.py layers  SOURCE              who includes whom (packaging/layers)
     tidy.py circles SOURCE LIBRARY ...  no two modules need each other
+    tidy.py dead    LIBRARY ...         the program uses all that its files give each other
     tidy.py folders SOURCE              no folder holds more than a quarter of the code
     tidy.py symbols LIBRARY ...         the pure layers ask nothing of the world
     tidy.py links   LIBRARY ...         connections are io/link's
     tidy.py headers SOURCE BUILD CC ... every header compiles alone
+    tidy.py lonely  SOURCE              no header for one file alone
     tidy.py sizes   SOURCE              no long files, no long functions
     tidy.py fetches SOURCE              the compiler leaves no fetching out
     tidy.py spaces  SOURCE              no tabs, no blanks at the ends of lines
@@ -158,6 +160,23 @@ TESTED_ELSEWHERE = {
     "daemon/config/select.c": CASES,
     "daemon/config/words.c": CASES,
     "daemon/config/words_ends.c": CASES,
+}
+
+# symbol -> who uses it, though no other file of the program does
+USED_ELSEWHERE = {
+    "main": "the system",
+    "key_use_words": "packaging/man/keys_page.c, which writes the manual",
+    "rows_scan_at_best": "tests, which want all ways of scanning",
+    "reason_append_value": "tests: what is cut and escaped, alone",
+    "slab_used": "tests: what was taken is given back",
+    "engine_books_balance": "tests: the books balance at every instant",
+    "engine_mapped_bytes": "tests: all that is mapped is accounted",
+    "engine_operator_state": "tests: what an operator holds",
+}
+
+# header without a source, that one file alone includes -> why that one has not got it
+LONELY_HEADERS = {
+    "include/codec/digits.h": "numbers told at a glance are tested alone",
 }
 
 # Text that is data: odd on purpose, or not ours to format.
@@ -312,6 +331,29 @@ def check_circles(source, libraries):
         yield f"CIRCLES_LEFT: {layer} needs no exception any more"
 
 
+# --- dead ---
+
+def check_dead(libraries):
+    """What only its own file uses is static, and what only tests use is not in the program."""
+    defined, used = {}, set()
+    for library in libraries:
+        listing = subprocess.run(["nm", library], capture_output=True, text=True, check=True)
+        current = object_name(library)
+        for line in listing.stdout.splitlines():
+            words = line.split()
+            if line.endswith(":"):
+                current = object_name(line)
+            elif len(words) >= 2 and words[-2] == "U":
+                used.add(words[-1])
+            elif len(words) == 3 and words[1] in "TDBRC" and re.match(r"[a-z]\w*$", words[2]):
+                defined[words[2]] = current
+    for symbol in sorted(set(defined) - used - set(USED_ELSEWHERE)):
+        yield f"{defined[symbol]}: {symbol} is of no use to other files: static, or not at all"
+    for symbol in USED_ELSEWHERE:
+        if symbol in used or symbol not in defined:
+            yield f"{symbol}: needs no exception any more"
+
+
 # --- folders ---
 
 def check_folders(source):
@@ -400,6 +442,23 @@ def check_guard(source, path):
     wanted = re.sub(r"[/.]", "_", path[len("include/"):]).upper()
     if f"#ifndef {wanted}" not in lines_of(source, path):
         yield f"{path}: has no guard {wanted}"
+
+
+def check_lonely(source):
+    """A header without a source is for several files; else it belongs into its user."""
+    users = {}
+    for path in c_files(source, ("daemon", "include")):
+        for line in lines_of(source, path):
+            match = re.match(r'\s*#\s*include\s*"([^"]+)"', line)
+            if match:
+                users.setdefault("include/" + match[1], set()).add(path)
+    lonely = [h for h in walk(source, "include") if len(users.get(h, ())) < 2 and
+              not os.path.exists(os.path.join(source, "daemon", h[len("include/"):-2] + ".c"))]
+    for header in lonely:
+        if header not in LONELY_HEADERS:
+            yield f"{header}: {len(users.get(header, ()))} file includes it: it belongs there"
+    for header in set(LONELY_HEADERS) - set(lonely):
+        yield f"{header}: needs no exception any more"
 
 
 # --- sizes ---
@@ -528,10 +587,12 @@ def check_tests(source):
 CHECKS = {
     "layers": lambda a: check_layers(a[0]),
     "circles": lambda a: check_circles(a[0], a[1:]),
+    "dead": check_dead,
     "folders": lambda a: check_folders(a[0]),
     "symbols": check_symbols,
     "links": check_links,
     "headers": lambda a: check_headers(a[0], a[1], a[2:]),
+    "lonely": lambda a: check_lonely(a[0]),
     "sizes": lambda a: check_sizes(a[0]),
     "fetches": lambda a: check_fetches(a[0]),
     "spaces": lambda a: check_spaces(a[0]),

@@ -158,6 +158,37 @@ class Circles(unittest.TestCase):
         self.assertEqual(found, ["need each other: io/a, io/b"])
 
 
+class Dead(unittest.TestCase):
+    def complaints(self, code, exceptions=()):
+        with tempfile.TemporaryDirectory() as folder, \
+                unittest.mock.patch.dict(tidy.USED_ELSEWHERE, exceptions, clear=True):
+            archive(folder, "daemon_io_a.c", "int f(void); int g(void) { return f(); }\n")
+            library = archive(folder, "daemon_io_b.c", code)
+            subprocess.run(["ar", "rcs", library, os.path.join(folder, "daemon_io_a.c.o")], check=True)
+            return list(tidy.check_dead([library]))
+
+    def test_what_nobody_else_uses_is_told(self):
+        code = "int g(void); int h(void); int f(void) { return g(); } int h(void) { return 1; }\n"
+        found = self.complaints(code)
+        self.assertEqual(found, ["daemon_io_b.c: h is of no use to other files: static, or not at all"])
+        self.assertEqual(self.complaints(code, {"h": "a reason"}), [])
+
+    def test_an_exception_that_is_not_needed_is_told(self):
+        found = self.complaints("int g(void); int f(void) { return g(); }\n", {"f": "", "gone": ""})
+        self.assertEqual(len(found), 2)
+
+
+class Lonely(unittest.TestCase):
+    def test_a_header_for_one_file_belongs_into_it(self):
+        files = {"include/io/a.h": "", "daemon/io/b.c": '#include "io/a.h"\n'}
+        with unittest.mock.patch.dict(tidy.LONELY_HEADERS, clear=True):
+            with tree(files) as source:
+                self.assertEqual(len(list(tidy.check_lonely(source))), 1)
+            for more in ({"daemon/io/a.c": ""}, {"daemon/io/c.c": '#include "io/a.h"\n'}):
+                with tree({**files, **more}) as source:
+                    self.assertEqual(list(tidy.check_lonely(source)), [])
+
+
 class Folders(unittest.TestCase):
     def test_more_than_a_quarter_is_told(self):
         files = {f"daemon/{layer}/x.c": "\n" * 10 for layer in ("base", "lang", "model", "store")}

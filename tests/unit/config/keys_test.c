@@ -23,7 +23,7 @@ static void a_section_has_each_key_once(void **state)
     }
 }
 
-static void every_key_and_section_has_a_sentence_of_help(void **state)
+static void every_key_has_a_sentence_of_help(void **state)
 {
     (void)state;
     for (size_t i = 0; i < key_count; i++) {
@@ -31,8 +31,6 @@ static void every_key_and_section_has_a_sentence_of_help(void **state)
         char last = help[strlen(help) - 1];
         assert_row(last == '.' || last == ')', keys[i].name);
     }
-    for (int s = 0; s < SECTIONS; s++)
-        assert_row(strlen(section_help((enum section)s)) > 10, section_name((enum section)s));
 }
 
 /* Defaults go the same way as what users write. */
@@ -267,7 +265,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_section_has_each_key_once),
-        cmocka_unit_test(every_key_and_section_has_a_sentence_of_help),
+        cmocka_unit_test(every_key_has_a_sentence_of_help),
         cmocka_unit_test(every_default_can_be_read),
         cmocka_unit_test(every_scalar_is_kept_or_has_one_value),
         cmocka_unit_test(sections_and_keys_are_found_by_name),

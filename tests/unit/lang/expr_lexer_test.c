@@ -194,6 +194,16 @@ static void a_written_name_is_read_as_the_same_name(void **state)
     }
 }
 
+static enum keyword keyword_of(struct bytes word)
+{
+    struct lexer l = {word, 0};
+    struct token t;
+    struct expr_fault fault;
+
+    assert_true(lexer_next(&l, &t, &fault));
+    return t.keyword;
+}
+
 static void only_the_words_of_the_language_are_reserved(void **state)
 {
     const char *free_words[] = {"",      "a",    "an",    "ands",  "cast", "upper", "left",
