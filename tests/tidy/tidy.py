@@ -54,7 +54,6 @@ LONG_FUNCTIONS = {}
 CIRCLES_LEFT = {
     "engine": "engine and engine_inner",
     "io": "clock and log",
-    "service": "daemon, report and stop",
 }
 
 # Libraries that a few layers alone see, by the header that is included.

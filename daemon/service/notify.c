@@ -1,4 +1,4 @@
-#include "service/service.h"
+#include "service/notify.h"
 
 #include <systemd/sd-daemon.h>
 
@@ -6,23 +6,23 @@
 #include "base/mem.h"
 #include "io/clock.h"
 
-void service_ready(void)
+void notify_ready(void)
 {
     sd_notify(0, "READY=1");
 }
 
-void service_stopping(void)
+void notify_stopping(void)
 {
     sd_notify(0, "STOPPING=1");
 }
 
-void service_reloading(void)
+void notify_reloading(void)
 {
     sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", (long long)clock_mono_us());
 }
 
 /* A line end in the text would be taken for another assignment. */
-void service_status(const char *line)
+void notify_status(const char *line)
 {
     char *text = mem_strdup(line);
 
@@ -33,17 +33,17 @@ void service_status(const char *line)
     mem_free(text);
 }
 
-void service_watchdog(void)
+void notify_watchdog(void)
 {
     sd_notify(0, "WATCHDOG=1");
 }
 
-void service_extend_timeout(int64_t ms)
+void notify_extend_timeout(int64_t ms)
 {
     sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%lld", (long long)ms * 1000);
 }
 
-int64_t service_watchdog_interval_ms(void)
+int64_t notify_watchdog_interval_ms(void)
 {
     uint64_t us = 0;
 

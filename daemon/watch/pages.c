@@ -1,7 +1,12 @@
-#include "service/report.h"
+#include "watch/pages.h"
+
+#include <string.h>
+
+#include "watch/metrics.h"
+#include "watch/status.h"
 
 /* Needs nothing from elsewhere, and works where nothing can be loaded. */
-const char report_page[] =
+static const char page[] =
     "<!doctype html>\n"
     "<html lang=\"en\"><head><meta charset=\"utf-8\"><title>joind</title>\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -57,3 +62,34 @@ const char report_page[] =
     "document.getElementById('health').className = 'bad'; });\n"
     "ask(); setInterval(ask, 1000);\n"
     "</script></body></html>\n";
+
+static void answer(void *owner, const char *path, struct http_reply *ret)
+{
+    struct watch *w = owner;
+
+    results_count_written(&w->flow->pump.results); /* who has got a row finds it in the books */
+    if (strcmp(path, "/metrics") == 0) {
+        ret->status = 200;
+        ret->type = "text/plain; version=0.0.4; charset=utf-8";
+        metrics_write(w, &ret->body);
+    } else if (strcmp(path, "/healthz") == 0) {
+        ret->status = watch_trouble(w, &ret->body) ? 503 : 200;
+        buf_append_text(&ret->body, ret->status == 200 ? "ok\n" : "\n");
+    } else if (strcmp(path, "/status") == 0) {
+        ret->status = 200;
+        ret->type = "application/json";
+        status_json(w, &ret->body);
+        buf_append_char(&ret->body, '\n');
+    } else if (strcmp(path, "/") == 0) {
+        ret->status = 200;
+        ret->type = "text/html; charset=utf-8";
+        buf_append_text(&ret->body, page);
+    } else {
+        buf_append_text(&ret->body, "404: there are /, /status, /metrics and /healthz\n");
+    }
+}
+
+bool pages_open(struct watch *w, const struct endpoint *e)
+{
+    return http_open(&w->http, w->flow->base, e, answer, w);
+}
