@@ -1,11 +1,12 @@
 #include "flow/flow.h"
 
+#include "io/clock.h"
 #include "io/passed.h"
 
 bool flow_init(struct flow *f, const struct config *c, struct event_base *base)
 {
     *f = (struct flow){.config = c, .base = base, .engine = engine_new(c->plan)};
-    clock_init(&f->clock);
+    stream_clock_init(&f->clock);
     pump_init(&f->pump, f->engine, &f->clock, f->inputs, f->outputs, c->plan);
     return lookup_open(&f->lookup, f->engine, &f->clock, c);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/clock.h"
 #include "io/log.h"
 
 /* About 0.4 ms a turn, beside what the join itself does. */
@@ -222,7 +223,7 @@ static bool conclude(struct lookup *l)
     if (good) {
         l->rows = r->rows;
         l->loaded_wall_ms = clock_wall_ms();
-        engine_table_swap(l->engine, r->table, clock_now(l->clock));
+        engine_table_swap(l->engine, r->table, stream_clock_now(l->clock));
     } else {
         engine_table_drop(l->engine, r->table);
     }
@@ -232,7 +233,8 @@ static bool conclude(struct lookup *l)
 
 /* --- the first one --- */
 
-bool lookup_open(struct lookup *l, struct engine *e, struct clock *c, const struct config *config)
+bool lookup_open(struct lookup *l, struct engine *e, struct stream_clock *c,
+                 const struct config *config)
 {
     int64_t fuel;
 

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "flow/tell.h"
+#include "io/clock.h"
 #include "io/log.h"
 
 /* A unit of fuel is about 10 ns. */
@@ -27,7 +28,7 @@
 /* What an idle connection may keep allocated. */
 #define TAIL_KEEP 256
 
-void pump_init(struct pump *p, struct engine *e, struct clock *c, struct input *inputs,
+void pump_init(struct pump *p, struct engine *e, struct stream_clock *c, struct input *inputs,
                struct output *outputs, const struct plan *plan)
 {
     *p = (struct pump){.engine = e, .plan = plan, .clock = c, .inputs = inputs, .outputs = outputs};
@@ -161,7 +162,7 @@ static size_t read_into_tail(struct pump *p, struct source *s, int64_t *fuel)
 {
     size_t got = source_read_on(s, READ_BYTES);
 
-    feed_tail(p, s, clock_now(p->clock), fuel);
+    feed_tail(p, s, stream_clock_now(p->clock), fuel);
     return got;
 }
 
@@ -175,7 +176,7 @@ static size_t read_shared(struct pump *p, struct source *s, int64_t *fuel)
     if (got == 0 && s->end == INPUT_GOES_ON)
         return 0;
     tell_protocol(s, (struct bytes){p->bytes, tail + got});
-    done = feed(p, s, p->bytes, tail + got, clock_now(p->clock), fuel);
+    done = feed(p, s, p->bytes, tail + got, stream_clock_now(p->clock), fuel);
     buf_clear(&s->tail);
     buf_append(&s->tail, p->bytes + done, tail + got - done);
     return got;
@@ -199,7 +200,7 @@ static void source_work(struct pump *p, struct source *s, int64_t *fuel)
     s->held = false;
     *fuel -= READ_FUEL;
     if (s->backlog || s->end != INPUT_GOES_ON)
-        feed_tail(p, s, clock_now(p->clock), fuel);
+        feed_tail(p, s, stream_clock_now(p->clock), fuel);
     else if (buf_length(&s->tail) > TAIL_COPY_MAX)
         got = read_into_tail(p, s, fuel);
     else
@@ -309,7 +310,7 @@ static bool fetch(struct pump *p, enum side side, int64_t *fuel)
 /* Gives what may come now of this side. False: nothing moved. */
 static bool give_history(struct pump *p, enum side side, int64_t *fuel)
 {
-    struct stream_time now = clock_now(p->clock);
+    struct stream_time now = stream_clock_now(p->clock);
     struct source *s;
     size_t taken;
 
@@ -408,7 +409,7 @@ void pump_turn(struct pump *p)
     int64_t results_fuel = results_share(p), fuel = TURN_FUEL - results_fuel + p->overdrawn;
     struct mono_time mono = clock_mono();
 
-    engine_advance(p->engine, clock_now(p->clock));
+    engine_advance(p->engine, stream_clock_now(p->clock));
     if (engine_idle_is_due(p->engine, mono))
         look_for_input(p);
     engine_watch(p->engine, mono);

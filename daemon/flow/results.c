@@ -4,8 +4,8 @@
 
 #define DELIVERY_FUEL 2000 /* to settle its news, beside its bytes */
 
-void results_init(struct results *r, struct engine *e, const struct plan *plan, struct clock *c,
-                  struct output *outputs, struct log_limit *bad_records)
+void results_init(struct results *r, struct engine *e, const struct plan *plan,
+                  struct stream_clock *c, struct output *outputs, struct log_limit *bad_records)
 {
     *r = (struct results){
         .engine = e,
@@ -80,7 +80,7 @@ bool results_are_behind(const struct results *r)
 
 static void tell_failed(struct results *r, struct bytes detail, struct bytes line)
 {
-    tell_pair(r->outputs, r->bad_records, detail, line, clock_now(r->clock));
+    tell_pair(r->outputs, r->bad_records, detail, line, stream_clock_now(r->clock));
 }
 
 /* It is no row. */

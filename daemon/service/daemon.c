@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "config/reader.h"
+#include "io/clock.h"
 #include "io/file.h"
 #include "io/log.h"
 #include "service/notify.h"
@@ -186,7 +187,7 @@ static void set_due(struct daemon *d)
         return;
     d->due_ms = due_ms;
     if (due_ms != INT64_MAX) {
-        wait_ms = due_ms - (event ? clock_mono().ms : clock_now(&d->flow.clock).ms);
+        wait_ms = due_ms - (event ? clock_mono().ms : stream_clock_now(&d->flow.clock).ms);
         when.it_value.tv_sec = wait_ms > 0 ? wait_ms / 1000 : 0;
         when.it_value.tv_nsec = wait_ms > 0 ? wait_ms % 1000 * 1000000 : 1;
     }

@@ -17,13 +17,13 @@
 #include "flow/lookup.h"
 #include "flow/output.h"
 #include "flow/pump.h"
-#include "io/clock.h"
+#include "io/stream_clock.h"
 
 struct flow {
     const struct config *config; /* not owned */
     struct event_base *base;     /* not owned */
     struct engine *engine;
-    struct clock clock;
+    struct stream_clock clock;
     struct lookup lookup;
     struct input inputs[SIDES];
     struct pump pump;

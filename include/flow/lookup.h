@@ -21,7 +21,7 @@
 #include "codec/decoder.h"
 #include "config/config.h"
 #include "engine/engine.h"
-#include "io/clock.h"
+#include "io/stream_clock.h"
 #include "model/batch.h"
 
 /* What a file was like: another look tells if it has changed. */
@@ -58,7 +58,7 @@ enum lookup_outcome {
 struct lookup {
     const struct input_config *config; /* not owned, nor are the next two; NULL: no lookup */
     struct engine *engine;
-    struct clock *clock;
+    struct stream_clock *clock;
     const char *path;
     struct lookup_reading reading;
     struct batch batch;
@@ -72,7 +72,8 @@ struct lookup {
 };
 
 /* Reads the file, if this is a lookup join. False: errors are logged. */
-bool lookup_open(struct lookup *l, struct engine *e, struct clock *c, const struct config *config);
+bool lookup_open(struct lookup *l, struct engine *e, struct stream_clock *c,
+                 const struct config *config);
 void lookup_close(struct lookup *l);
 
 /* Begins to read it anew. False: it cannot be opened; this counts as failed. Only while none

@@ -35,13 +35,13 @@
 #include "flow/output.h"
 #include "flow/results.h"
 #include "flow/source.h"
-#include "io/clock.h"
+#include "io/stream_clock.h"
 #include "model/batch.h"
 
 struct pump {
     struct engine *engine; /* not owned, nor are the next four */
     const struct plan *plan;
-    struct clock *clock;
+    struct stream_clock *clock;
     struct input *inputs;   /* SIDES */
     struct output *outputs; /* OUTPUTS */
     struct results results;
@@ -59,7 +59,7 @@ struct pump {
     uint64_t held_work;    /* results.work then */
 };
 
-void pump_init(struct pump *p, struct engine *e, struct clock *c, struct input *inputs,
+void pump_init(struct pump *p, struct engine *e, struct stream_clock *c, struct input *inputs,
                struct output *outputs, const struct plan *plan);
 void pump_done(struct pump *p);
 

@@ -19,8 +19,8 @@
 #include "engine/engine.h"
 #include "flow/output.h"
 #include "flow/second.h"
-#include "io/clock.h"
 #include "io/log.h"
+#include "io/stream_clock.h"
 #include "model/plan.h"
 #include "model/result.h"
 
@@ -29,7 +29,7 @@
 struct results {
     struct engine *engine; /* not owned, nor are the next four */
     const struct plan *plan;
-    struct clock *clock;
+    struct stream_clock *clock;
     struct output *outputs;        /* OUTPUTS: of results, and of pairs that give no row */
     struct log_limit *bad_records; /* for those */
     struct second *second;         /* owned; NULL: there is one thread */
@@ -38,8 +38,8 @@ struct results {
     uint64_t work;      /* fuel that results have taken so far */
 };
 
-void results_init(struct results *r, struct engine *e, const struct plan *plan, struct clock *c,
-                  struct output *outputs, struct log_limit *bad_records);
+void results_init(struct results *r, struct engine *e, const struct plan *plan,
+                  struct stream_clock *c, struct output *outputs, struct log_limit *bad_records);
 void results_done(struct results *r);
 
 /* A second thread from now on; the outputs are open. False: the system gives none. */

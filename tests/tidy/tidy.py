@@ -53,7 +53,6 @@ LONG_FUNCTIONS = {}
 # Layers whose circles are still to be opened. The last one to go takes this table with it.
 CIRCLES_LEFT = {
     "engine": "engine and engine_inner",
-    "io": "clock and log",
 }
 
 # Libraries that a few layers alone see, by the header that is included.
