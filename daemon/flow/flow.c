@@ -43,6 +43,11 @@ void flow_close(struct flow *f)
         output_close(&f->outputs[i]);
 }
 
+uint64_t flow_bytes_read(const struct flow *f, enum side side)
+{
+    return f->inputs[side].group.bytes + (side == SIDE_RIGHT ? f->lookup.group.bytes : 0);
+}
+
 void flow_tick(struct flow *f)
 {
     for (int i = 0; i < OUTPUTS; i++)

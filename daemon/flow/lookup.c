@@ -62,7 +62,7 @@ static uint64_t lines_in(const char *p, size_t n)
 /* The line that a row starts at. */
 static uint64_t line_of(const struct lookup_reading *r, const struct row *row)
 {
-    const char *start = buf_data(&r->tail);
+    const char *start = buf_data(&r->source->tail);
 
     return r->lines + 1 + lines_in(start, (size_t)(row->line.p - start));
 }
@@ -73,21 +73,19 @@ static void reading_begin(struct lookup *l, int fd, const struct stat *st)
 {
     struct lookup_reading *r = &l->reading;
 
-    *r = (struct lookup_reading){.fd = fd, .stamp = stamp_of(st), .end = INPUT_GOES_ON};
-    r->table = engine_table_new(l->engine);
-    r->decoder = decoder_new(&l->config->format);
-    batch_clear(&l->batch);
+    *r = (struct lookup_reading){
+        .source = source_new(&l->group, fd, l->path),
+        .stamp = stamp_of(st),
+        .table = engine_table_new(l->engine),
+    };
+    l->group.fault = false;
     l->tried = l->seen = r->stamp;
 }
 
 static void reading_end(struct lookup *l)
 {
-    struct lookup_reading *r = &l->reading;
-
-    close(r->fd);
-    decoder_free(r->decoder);
-    buf_done(&r->tail);
-    *r = (struct lookup_reading){.fd = -1};
+    source_free(l->reading.source);
+    l->reading.source = NULL;
 }
 
 static bool open_file(struct lookup *l)
@@ -111,23 +109,12 @@ static bool open_file(struct lookup *l)
 
 static void read_more(struct lookup *l, int64_t *fuel)
 {
-    struct lookup_reading *r = &l->reading;
-    ssize_t n = read(r->fd, buf_reserve(&r->tail, READ_BYTES), READ_BYTES);
+    size_t n = source_read_on(l->reading.source, READ_BYTES);
 
-    if (n < 0 && errno == EINTR)
-        return;
-    if (n < 0) {
-        tell_whole_fault(l, strerror(errno));
-        r->faults += FAULTS_TOLD;
-    }
-    if (n <= 0) {
-        r->end = INPUT_ENDED;
-        return;
-    }
-    buf_advance(&r->tail, (size_t)n);
-    r->bytes += (uint64_t)n;
-    l->bytes += (uint64_t)n;
-    *fuel -= n / BYTES_A_FUEL;
+    l->reading.bytes += n;
+    *fuel -= (int64_t)n / BYTES_A_FUEL;
+    if (l->group.fault)
+        l->reading.faults += FAULTS_TOLD;
 }
 
 /* Rows of the tail into the batch. False: it has no more. */
@@ -135,25 +122,16 @@ static bool cut_rows(struct lookup *l)
 {
     struct lookup_reading *r = &l->reading;
     const char *fault;
+    bool more;
 
-    r->used = decoder_read(r->decoder, buf_data(&r->tail), buf_length(&r->tail), r->end, &l->batch);
-    r->from = 0;
-    r->held = r->used > 0 || l->batch.count > 0;
-    fault = decoder_header_fault(r->decoder);
+    r->lines += lines_in(buf_data(&r->source->tail), r->source->used);
+    more = source_cut_rows(r->source, &l->batch);
+    fault = decoder_header_fault(r->source->decoder);
     if (fault != NULL) {
         tell_fault(l, 1, fault);
         r->faults += FAULTS_TOLD; /* all its rows say the same */
     }
-    return r->held;
-}
-
-static void pass_batch(struct lookup *l)
-{
-    struct lookup_reading *r = &l->reading;
-
-    r->lines += lines_in(buf_data(&r->tail), r->used);
-    buf_eat(&r->tail, r->used);
-    r->held = false;
+    return more;
 }
 
 /* Puts rows of the batch into the table. A fault does not end it at once: the next ones are
@@ -161,23 +139,23 @@ static void pass_batch(struct lookup *l)
 static void add_rows(struct lookup *l, int64_t *fuel)
 {
     struct lookup_reading *r = &l->reading;
+    struct source *s = r->source;
     struct buf fault = BUF_EMPTY;
 
-    while (r->from<l->batch.count && * fuel> 0 && r->faults < FAULTS_TOLD) {
-        size_t n = engine_table_add(l->engine, r->table, &l->batch, r->from, fuel, &fault);
-        r->from += n;
+    while (source_has_rows(s) && *fuel > 0 && r->faults < FAULTS_TOLD) {
+        const struct row *row;
+        size_t n = engine_table_add(l->engine, r->table, &l->batch, s->from, fuel, &fault);
+        s->from += n;
         r->rows += n;
         if (buf_length(&fault) == 0)
             continue;
-        tell_fault(l, line_of(r, &l->batch.rows[r->from]), buf_text(&fault));
-        if (l->batch.rows[r->from].reject == REJECT_NONE)
+        row = &l->batch.rows[s->from++];
+        tell_fault(l, line_of(r, row), buf_text(&fault));
+        if (row->reject == REJECT_NONE)
             r->faults += FAULTS_TOLD; /* state is full: none that follows can be put in */
         buf_clear(&fault);
-        r->from++;
     }
     buf_done(&fault);
-    if (r->from == l->batch.count)
-        pass_batch(l);
 }
 
 /* True: there is nothing more to read, or no use in it. */
@@ -186,11 +164,11 @@ static bool read_on(struct lookup *l, int64_t *fuel)
     struct lookup_reading *r = &l->reading;
 
     while (*fuel > 0 && r->faults < FAULTS_TOLD) {
-        if (r->held)
+        if (source_has_rows(r->source))
             add_rows(l, fuel);
         else if (cut_rows(l))
             continue;
-        else if (r->end == INPUT_GOES_ON)
+        else if (r->source->end == INPUT_GOES_ON)
             read_more(l, fuel);
         else
             return true;
@@ -203,7 +181,7 @@ static bool has_changed(const struct lookup_reading *r)
     struct lookup_stamp now;
     struct stat st;
 
-    if (fstat(r->fd, &st) != 0)
+    if (fstat(r->source->link.fd, &st) != 0)
         return true;
     now = stamp_of(&st);
     return !same_stamp(&now, &r->stamp) || r->bytes != (uint64_t)st.st_size;
@@ -238,11 +216,12 @@ bool lookup_open(struct lookup *l, struct engine *e, struct stream_clock *c,
 {
     int64_t fuel;
 
-    *l = (struct lookup){.engine = e, .clock = c, .reading = {.fd = -1}};
+    *l = (struct lookup){.engine = e, .clock = c};
     if (!plan_traits(config->plan)->right_file)
         return true;
     l->config = &config->input[SIDE_RIGHT];
     l->path = l->config->endpoint.path;
+    source_group_init(&l->group, NULL, l->config, SIDE_RIGHT, NULL, NULL);
     batch_init(&l->batch, config->plan->side[SIDE_RIGHT].form.field_count);
     if (!open_file(l))
         return false;

@@ -87,8 +87,6 @@ static void read_table(struct daemon *d)
 {
     enum lookup_outcome outcome = lookup_turn(&d->flow.lookup);
 
-    d->flow.inputs[SIDE_RIGHT].group.bytes += d->flow.lookup.bytes - d->table_bytes;
-    d->table_bytes = d->flow.lookup.bytes;
     if (outcome == LOOKUP_NOTHING)
         return;
     if (d->reloading)

@@ -179,7 +179,7 @@ static void output_bytes(const struct watch *w, const char *name, struct buf *to
 static void input_bytes(const struct watch *w, const char *name, struct buf *to)
 {
     for (int s = 0; s < SIDES; s++)
-        sample(to, name, side_label(s), (double)w->flow->inputs[s].group.bytes);
+        sample(to, name, side_label(s), (double)flow_bytes_read(w->flow, (enum side)s));
 }
 
 static void wrong_protocol(const struct watch *w, const char *name, struct buf *to)

@@ -55,7 +55,7 @@ static void json_side(const struct watch *w, int s, struct buf *to)
                "\"rate\":%.0f,\"connections\":%zu,\"bytes\":%llu,\"paused\":%s,\"ended\":%s,"
                "\"received\":%llu",
                w->rate[s], w->flow->inputs[s].group.count,
-               (unsigned long long)w->flow->inputs[s].group.bytes,
+               (unsigned long long)flow_bytes_read(w->flow, (enum side)s),
                pump_holds_side(&w->flow->pump, (enum side)s) ? "true" : "false",
                w->flow->pump.ended[s] ? "true" : "false", (unsigned long long)b->received);
     for (int f = 0; f < FATES; f++)

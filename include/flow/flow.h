@@ -10,6 +10,7 @@
 
 #include <event2/event.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "config/config.h"
 #include "engine/engine.h"
@@ -38,6 +39,9 @@ void flow_done(struct flow *f);
  * has already where `good` is false, leaves no file behind. False: errors are logged. */
 bool flow_open(struct flow *f, bool good);
 void flow_close(struct flow *f);
+
+/* Of a side, a lookup's table among it. */
+uint64_t flow_bytes_read(const struct flow *f, enum side side);
 
 /* Once a second. */
 void flow_tick(struct flow *f);

@@ -17,10 +17,9 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "base/buf.h"
-#include "codec/decoder.h"
 #include "config/config.h"
 #include "engine/engine.h"
+#include "flow/source.h"
 #include "io/stream_clock.h"
 #include "model/batch.h"
 
@@ -34,15 +33,9 @@ struct lookup_stamp {
 
 /* A reading that is under way. */
 struct lookup_reading {
-    int fd;                    /* -1: there is none */
+    struct source *source;     /* owned; NULL: there is none */
     struct lookup_stamp stamp; /* when it was opened */
     struct lookup_table *table;
-    struct decoder *decoder; /* owned */
-    struct buf tail;         /* read, not yet dealt with */
-    enum input_end end;
-    size_t used;    /* bytes of the tail that the batch came from */
-    size_t from;    /* the next row of the batch */
-    bool held;      /* the batch is not done with */
     uint64_t bytes; /* read */
     uint64_t lines; /* done with */
     uint64_t rows;  /* put in */
@@ -68,7 +61,7 @@ struct lookup {
     uint64_t rows;             /* of the table that answers */
     int64_t loaded_wall_ms;    /* when it was taken */
     uint64_t reloads_ok, reloads_failed;
-    uint64_t bytes; /* read so far */
+    struct source_group group; /* of one, or none */
 };
 
 /* Reads the file, if this is a lookup join. False: errors are logged. */
@@ -82,7 +75,7 @@ bool lookup_reload(struct lookup *l);
 
 static inline bool lookup_is_reading(const struct lookup *l)
 {
-    return l->config != NULL && l->reading.fd >= 0;
+    return l->config != NULL && l->reading.source != NULL;
 }
 
 /* Reads on, for a part of a millisecond. */

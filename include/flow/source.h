@@ -33,7 +33,7 @@ struct source_group {
     enum side side;
     const struct input_config *config; /* not owned */
     struct event_base *base;
-    source_ready *ready;
+    source_ready *ready; /* NULL: none of them is watched */
     void *mover;
     struct list sources; /* of struct source, owned */
     size_t count;

@@ -24,7 +24,6 @@ struct daemon {
     int due_fd;     /* the timer of `due` */
     int64_t due_ms; /* what it is set to; INT64_MAX: not set */
     unsigned ticks;
-    uint64_t table_bytes;       /* that were read of a lookup's, as counted in its side's input */
     bool reloading;             /* HUP: the table is read before it is done */
     bool reload_queued;         /* HUP came while the table was read */
     bool not_reopened[OUTPUTS]; /* files that could not be opened anew at the last HUP */

@@ -130,7 +130,7 @@ LINK_CALLS_ALLOWED = {
     "io/log": (["write"], "standard error"),
     "io/resolver": (["close", "write"], "an answer for the loop"),
     "flow/input": (["close"], "a folder where a file should be"),
-    "flow/lookup": (["close", "read"], "the file of a table"),
+    "flow/lookup": (["close"], "what is no regular file"),
     "flow/second": (["close", "read", "write"], "wakes the loop"),
     "service/daemon": (["close", "read"], "the timer; the file of the configuration"),
 }
