@@ -352,7 +352,7 @@ bool engine_books_balance(const struct engine *e)
 {
     for (int s = 0; s < SIDES; s++) {
         uint64_t held = e->operator->held(e->self, (enum side)s);
-        if (held != e->operator->held_recount(e->self, (enum side)s) ||
+        if (held != operator_recount(e->operator, e->self, (enum side)s) ||
             !books_balance(&e->books.side[s], held))
             return false;
     }

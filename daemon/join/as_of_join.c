@@ -407,10 +407,10 @@ static uint64_t as_of_join_held(const void *self, enum side side)
     return j->meeting.side[side].undecided;
 }
 
-static uint64_t as_of_join_held_recount(const void *self, enum side side)
+static void as_of_join_list(const void *self, enum side side, const struct held_listener *to)
 {
     const struct as_of_join *j = self;
-    return arena_recount(&j->meeting.side[side]);
+    arena_list(&j->meeting.side[side], 0, to);
 }
 
 const struct operator operator_as_of = {
@@ -425,6 +425,6 @@ const struct operator operator_as_of = {
     .has_work = as_of_join_has_work,
     .due = as_of_join_due,
     .held = as_of_join_held,
-    .held_recount = as_of_join_held_recount,
+    .list = as_of_join_list,
     .state_bytes = as_of_join_state_bytes,
 };

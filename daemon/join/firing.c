@@ -156,11 +156,8 @@ void firings_done(struct firings *s, struct slab_pool *pool)
         drop_first(s, pool);
 }
 
-uint64_t firings_recount(const struct firings *s, enum side side)
+void firings_list(const struct firings *s, enum side side, const struct held_listener *to)
 {
-    uint64_t held = 0;
-
     for (const struct firing *f = s->first; f != NULL; f = f->next)
-        held += window_log_recount(&f->pane->side[side]);
-    return held;
+        pane_tell(f->pane, side, to);
 }

@@ -556,10 +556,27 @@ static uint64_t interval_join_held(const void *self, enum side side)
     return j->chains.side[side].undecided;
 }
 
-static uint64_t interval_join_held_recount(const void *self, enum side side)
+/* Numbers of records in chains have become links: the expiry knows the order. One that is not
+ * held came last. */
+static void interval_join_list(const void *self, enum side side, const struct held_listener *to)
 {
     const struct interval_join *j = self;
-    return arena_recount(&j->chains.side[side]);
+    const struct interval_probe *p = &j->probe;
+
+    expiry_list(&j->side[side].expiry, to);
+    if (p->ref != REFERENCE_NONE && p->side == side && !p->held)
+        held_tell(to, record_at(j, side, p->ref), j->base, UINT64_C(1) << 32);
+}
+
+/* Whom it met was told already. */
+static void interval_join_restore(void *self, enum side side, const struct record_parts *parts,
+                                  uint64_t number)
+{
+    struct arrival a = arrival_of(self, side, parts, number);
+    uint32_t ref;
+    bool stored = store(self, &a, &ref);
+
+    assert(stored && a.held);
 }
 
 const struct operator operator_interval = {
@@ -575,6 +592,7 @@ const struct operator operator_interval = {
     .has_work = interval_join_has_work,
     .due = interval_join_due,
     .held = interval_join_held,
-    .held_recount = interval_join_held_recount,
+    .list = interval_join_list,
+    .restore = interval_join_restore,
     .state_bytes = interval_join_state_bytes,
 };

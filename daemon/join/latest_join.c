@@ -487,10 +487,10 @@ static uint64_t latest_join_held(const void *self, enum side side)
     return j->meeting.side[side].undecided;
 }
 
-static uint64_t latest_join_held_recount(const void *self, enum side side)
+static void latest_join_list(const void *self, enum side side, const struct held_listener *to)
 {
     const struct latest_join *j = self;
-    return arena_recount(&j->meeting.side[side]);
+    arena_list(&j->meeting.side[side], 0, to);
 }
 
 const struct operator operator_latest = {
@@ -505,6 +505,6 @@ const struct operator operator_latest = {
     .has_work = latest_join_has_work,
     .due = latest_join_due,
     .held = latest_join_held,
-    .held_recount = latest_join_held_recount,
+    .list = latest_join_list,
     .state_bytes = latest_join_state_bytes,
 };

@@ -50,7 +50,7 @@ static void rise(struct lone_records *l, size_t at)
 }
 
 bool lone_push(struct lone_records *l, enum side side, const struct record_parts *parts,
-               uint64_t room)
+               uint64_t number, uint64_t room)
 {
     size_t capacity = next_capacity(l), size = record_size(parts);
     struct record *copy;
@@ -66,7 +66,7 @@ bool lone_push(struct lone_records *l, enum side side, const struct record_parts
     record_write_parts(parts, 0, copy);
     l->bytes += size;
     l->records[l->count + l->given] = l->records[l->count];
-    l->records[l->count] = (struct lone_record){parts->time, l->arrivals++, copy, side};
+    l->records[l->count] = (struct lone_record){parts->time, l->arrivals++, number, copy, side};
     l->held[side]++;
     rise(l, l->count++);
     return true;
@@ -154,11 +154,9 @@ size_t lone_pull(struct lone_records *l, const struct plan *plan, struct books *
     return n;
 }
 
-uint64_t lone_recount(const struct lone_records *l, enum side side)
+void lone_list(const struct lone_records *l, enum side side, const struct held_listener *to)
 {
-    uint64_t held = 0;
-
     for (size_t i = 0; i < l->count; i++)
-        held += l->records[i].side == side && !record_has(l->records[i].record, RECORD_DECIDED);
-    return held;
+        if (l->records[i].side == side)
+            held_tell(to, l->records[i].record, l->records[i].time, l->records[i].number);
 }

@@ -473,10 +473,10 @@ static uint64_t session_join_held(const void *self, enum side side)
     return j->records[side].undecided;
 }
 
-static uint64_t session_join_held_recount(const void *self, enum side side)
+static void session_join_list(const void *self, enum side side, const struct held_listener *to)
 {
     const struct session_join *j = self;
-    return arena_recount(&j->records[side]);
+    arena_list(&j->records[side], j->times.base, to);
 }
 
 const struct operator operator_session = {
@@ -491,6 +491,6 @@ const struct operator operator_session = {
     .has_work = session_join_has_work,
     .due = session_join_due,
     .held = session_join_held,
-    .held_recount = session_join_held_recount,
+    .list = session_join_list,
     .state_bytes = session_join_state_bytes,
 };

@@ -115,19 +115,17 @@ static uint64_t table_join_held(const void *self, enum side side)
     return side == SIDE_LEFT ? j->hand.undecided : j->current->table.rows.undecided;
 }
 
-static uint64_t table_join_held_recount(const void *self, enum side side)
+static void table_join_list(const void *self, enum side side, const struct held_listener *to)
 {
     const struct table_join *j = self;
-    uint64_t undecided = 0;
 
     if (side == SIDE_RIGHT)
-        return arena_recount(&j->current->table.rows);
-    for (size_t at = 0; at < j->hand.used;) {
+        arena_list(&j->current->table.rows, j->current->time, to);
+    for (size_t at = 0; at < j->hand.used && side == SIDE_LEFT;) {
         const struct record *r = (const struct record *)(j->hand.piece + at);
-        undecided += !record_has(r, RECORD_DECIDED);
+        held_tell(to, r, 0, r->number);
         at += record_stride(r);
     }
-    return undecided;
 }
 
 /* --- rows at hand --- */
@@ -268,6 +266,16 @@ static enum push_stop push_right(struct table_join *j, const struct record_parts
     }
     *ret_taken = i;
     return i < n ? PUSH_FULL : PUSH_ALL;
+}
+
+static void table_join_restore(void *self, enum side side, const struct record_parts *parts,
+                               uint64_t number)
+{
+    size_t taken;
+
+    assert(side == SIDE_RIGHT);
+    push_right(self, parts, 1, number, &taken);
+    assert(taken == 1);
 }
 
 static enum push_stop table_join_push(void *self, enum side side, const struct record_parts *parts,
@@ -562,6 +570,7 @@ const struct operator operator_table = {
     .has_work = table_join_has_work,
     .due = table_join_due,
     .held = table_join_held,
-    .held_recount = table_join_held_recount,
+    .list = table_join_list,
+    .restore = table_join_restore,
     .state_bytes = table_join_state_bytes,
 };

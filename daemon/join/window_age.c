@@ -74,11 +74,9 @@ uint64_t window_age_held(const struct window_age *a, enum side side)
     return held;
 }
 
-uint64_t window_age_recount(const struct window_age *a, enum side side)
+void window_age_list(const struct window_age *a, enum side side, const struct held_listener *to)
 {
-    uint64_t held = lone_recount(&a->lone, side);
-
+    lone_list(&a->lone, side, to);
     for (size_t i = 0; i < a->panes.count; i++)
-        held += window_log_recount(&pane_list_at(&a->panes, i)->side[side]);
-    return held;
+        pane_tell(pane_list_at(&a->panes, i), side, to);
 }

@@ -266,11 +266,11 @@ static enum push_stop push_late(struct window_join *j, enum side side,
 
 /* It lies between windows: held until time has passed it, as it may have already. */
 static enum push_stop push_lone(struct window_join *j, enum side side,
-                                const struct record_parts *parts)
+                                const struct record_parts *parts, uint64_t number)
 {
     if (parts->time + 1 <= fires_to(j, &j->open) && window_join_has_work(j))
         return PUSH_WORK_FIRST;
-    return lone_push(&j->open.lone, side, parts, room_left(j)) ? PUSH_ALL : PUSH_FULL;
+    return lone_push(&j->open.lone, side, parts, number, room_left(j)) ? PUSH_ALL : PUSH_FULL;
 }
 
 static enum push_stop push_one(void *self, enum side side, const struct record_parts *parts,
@@ -280,7 +280,7 @@ static enum push_stop push_one(void *self, enum side side, const struct record_p
     struct pane_windows windows = pane_windows_of(j->context.plan, parts->time);
 
     if (windows.count == 0)
-        return push_lone(j, side, parts);
+        return push_lone(j, side, parts, number);
     if (windows.first_end <= fires_to(j, &j->open))
         return push_late(j, side, parts, number, windows);
     return push_record(j, pane_of(j, parts->time), side, parts, number) ? PUSH_ALL : PUSH_FULL;
@@ -501,27 +501,48 @@ static size_t window_join_pull(void *self, struct result *ret, size_t max, int64
 
 /* --- what is held --- */
 
-typedef uint64_t age_count(const struct window_age *a, enum side side);
-
-static uint64_t over_ages(const struct window_join *j, enum side side, age_count *count)
-{
-    uint64_t sum = count(&j->open, side);
-
-    for (const struct window_age *a = j->flushed; a != NULL; a = a->next)
-        sum += count(a, side);
-    return sum;
-}
-
 static uint64_t window_join_held(const void *self, enum side side)
 {
     const struct window_join *j = self;
-    return over_ages(j, side, window_age_held) + j->out.held[side];
+    uint64_t held = window_age_held(&j->open, side) + j->out.held[side];
+
+    for (const struct window_age *a = j->flushed; a != NULL; a = a->next)
+        held += window_age_held(a, side);
+    return held;
 }
 
-static uint64_t window_join_held_recount(const void *self, enum side side)
+static void window_join_list(const void *self, enum side side, const struct held_listener *to)
 {
     const struct window_join *j = self;
-    return over_ages(j, side, window_age_recount) + firings_recount(&j->out, side);
+
+    window_age_list(&j->open, side, to);
+    for (const struct window_age *a = j->flushed; a != NULL; a = a->next)
+        window_age_list(a, side, to);
+    firings_list(&j->out, side, to);
+}
+
+static void window_join_restore(void *self, enum side side, const struct record_parts *parts,
+                                uint64_t number)
+{
+    struct window_join *j = self;
+    struct record_parts own = *parts;
+    enum push_stop stop;
+
+    if (j->context.plan->size_ms <= UINT32_MAX)
+        own.flags = record_flags_near(own.flags);
+    stop = push_one(j, side, &own, number);
+    assert(stop == PUSH_ALL);
+    if ((own.flags & RECORD_DECIDED) != 0)
+        pane_list_find(&j->open.panes, own.time)->side[side].undecided--;
+}
+
+/* What ought to have been walked by then has been. */
+static void window_join_resume(void *self, struct stream_time now)
+{
+    struct window_join *j = self;
+
+    j->reached = now;
+    catch_up(j);
 }
 
 const struct operator operator_window = {
@@ -536,7 +557,9 @@ const struct operator operator_window = {
     .has_work = window_join_has_work,
     .due = window_join_due,
     .held = window_join_held,
-    .held_recount = window_join_held_recount,
+    .list = window_join_list,
+    .restore = window_join_restore,
+    .resume = window_join_resume,
     .state_bytes = window_join_state_bytes,
     .leave = window_join_leave,
     .detach = window_join_detach,

@@ -337,12 +337,9 @@ uint32_t arena_next(const struct arena *a, uint32_t ref)
     return next;
 }
 
-uint64_t arena_recount(const struct arena *a)
+void arena_list(const struct arena *a, int64_t base, const struct held_listener *to)
 {
-    uint64_t undecided = 0;
-
     for (uint32_t ref = arena_next(a, REFERENCE_NONE); ref != REFERENCE_NONE;
          ref = arena_next(a, ref))
-        undecided += !record_has(arena_record(a, ref), RECORD_DECIDED);
-    return undecided;
+        held_tell(to, arena_record(a, ref), base, reference_number(arena_chunks(a), ref));
 }

@@ -164,6 +164,34 @@ size_t expiry_ahead(const struct expiry *e, uint32_t *ret_refs, size_t max)
     return n;
 }
 
+/* Ties may have passed 2^32 since; none that is there is further back. */
+static void tell(const struct expiry *e, uint32_t ref, uint32_t tie, const struct held_listener *to)
+{
+    held_tell(to, arena_record(e->arena, ref), *e->base,
+              (UINT64_C(1) << 32) - (uint32_t)(e->added - tie));
+}
+
+static void list_run(const struct expiry *e, const struct expiry_run *run,
+                     const struct held_listener *to)
+{
+    uint32_t ref = run->ref;
+
+    for (uint32_t i = 0; i < run->count; i++, ref = behind(e, ref))
+        tell(e, ref, run->tie + i, to);
+}
+
+void expiry_list(const struct expiry *e, const struct held_listener *to)
+{
+    struct fifo_place at = FIFO_START;
+
+    while (fifo_next_place(&e->runs, &at))
+        list_run(e, fifo_at(at, sizeof(struct expiry_run)), to);
+    for (uint64_t i = 0; i < e->heap.count; i++) {
+        const struct due *due = heap_at(&e->heap, &by_instant, i);
+        tell(e, due->ref, due->tie, to);
+    }
+}
+
 void expiry_pop(struct expiry *e, struct slab_pool *pool)
 {
     assert(!expiry_is_empty(e));

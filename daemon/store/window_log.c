@@ -209,24 +209,19 @@ bool window_log_drop_some(struct window_log *l, struct slab_pool *pool, int64_t 
     return true;
 }
 
-static uint64_t chunk_recount(const struct log_chunk *c, uint32_t used)
+static void chunk_list(const struct log_chunk *c, uint32_t used, int64_t base,
+                       const struct held_listener *to)
 {
-    uint64_t undecided = 0;
-
     for (uint32_t at = 0; at < used;) {
         const struct record *r = log_chunk_record(c, at);
-        undecided += !record_has(r, RECORD_DECIDED);
+        held_tell(to, r, base, c->first_number + r->number);
         at += (uint32_t)record_stride(r);
     }
-    return undecided;
 }
 
-uint64_t window_log_recount(const struct window_log *l)
+void window_log_list(const struct window_log *l, int64_t base, const struct held_listener *to)
 {
-    uint64_t undecided = 0;
-
     for (uint32_t i = 0; i < 1u << l->bits; i++)
         for (uint32_t j = 0; j < l->parts[i].count; j++)
-            undecided += chunk_recount(l->parts[i].chunks[j], log_chunk_used(&l->parts[i], j));
-    return undecided;
+            chunk_list(l->parts[i].chunks[j], log_chunk_used(&l->parts[i], j), base, to);
 }

@@ -65,6 +65,26 @@ static inline void *fifo_first(const struct fifo *f, size_t item_size)
     return (char *)(f->head + 1) + f->from * item_size;
 }
 
+/* One item after the other: false when there are no more. */
+struct fifo_place {
+    const struct fifo_chunk *chunk; /* NULL: before the first */
+    uint32_t i;
+};
+#define FIFO_START ((struct fifo_place){NULL, 0})
+static inline bool fifo_next_place(const struct fifo *f, struct fifo_place *p)
+{
+    if (p->chunk == NULL)
+        *p = (struct fifo_place){f->head, f->from};
+    else if (++p->i == p->chunk->capacity)
+        *p = (struct fifo_place){p->chunk->next, 0};
+    return p->chunk != NULL && !(p->chunk == f->tail && p->i == f->to);
+}
+
+static inline const void *fifo_at(struct fifo_place p, size_t item_size)
+{
+    return (const char *)(p.chunk + 1) + p.i * item_size;
+}
+
 static inline void *fifo_last(const struct fifo *f, size_t item_size)
 {
     assert(!fifo_is_empty(f));

@@ -105,7 +105,7 @@ static inline uint64_t firings_bytes(const struct firings *s)
     return s->bytes + s->tables_bytes;
 }
 
-/* From the records themselves; only while nobody pulls, and all news are settled. */
-uint64_t firings_recount(const struct firings *s, enum side side);
+/* Tells of their records; only while nobody pulls, and all news are settled. */
+void firings_list(const struct firings *s, enum side side, const struct held_listener *to);
 
 #endif

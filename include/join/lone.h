@@ -18,10 +18,12 @@
 #include "model/plan.h"
 #include "model/record.h"
 #include "model/result.h"
+#include "store/held.h"
 
 struct lone_record {
     int64_t time;
     uint64_t arrival;      /* over both sides */
+    uint64_t number;       /* on its own */
     struct record *record; /* owned */
     enum side side;
 };
@@ -38,7 +40,7 @@ void lone_done(struct lone_records *l);
 
 /* Keeps a copy. `room` is how many bytes may still be allocated: false if it takes more. */
 bool lone_push(struct lone_records *l, enum side side, const struct record_parts *parts,
-               uint64_t room);
+               uint64_t number, uint64_t room);
 
 /* The lowest time of those held; INT64_MAX: none is. */
 static inline int64_t lone_first(const struct lone_records *l)
@@ -58,6 +60,7 @@ size_t lone_pull(struct lone_records *l, const struct plan *plan, struct books *
                  int64_t *fuel);
 void lone_give_back(struct lone_records *l);
 
-uint64_t lone_recount(const struct lone_records *l, enum side side);
+/* Tells of those of a side. */
+void lone_list(const struct lone_records *l, enum side side, const struct held_listener *to);
 
 #endif

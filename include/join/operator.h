@@ -20,6 +20,7 @@
 #include "model/plan.h"
 #include "model/record.h"
 #include "model/result.h"
+#include "store/held.h"
 
 struct firing;
 struct firing_news;
@@ -93,14 +94,53 @@ struct operator
     struct stream_time (*due)(const void *self);
 
     uint64_t (*held)(const void *self, enum side side);
-    uint64_t (*held_recount)(const void *self, enum side side);
     uint64_t (*state_bytes)(const void *self);
+
+    /* Tells of the records of one side that are there, decided or not, in any order. While there
+     * is work, some of those that are decided may have left already. */
+    void (*list)(const void *self, enum side side, const struct held_listener *to);
+
+    /* As operator_restore(); NULL: by push(). */
+    void (*restore)(void *self, enum side side, const struct record_parts *parts, uint64_t number);
+    /* As operator_resume(); NULL: by advance(). */
+    void (*resume)(void *self, struct stream_time now);
 
     /* For plan_detaches(): as engine_leave(), engine_detach() and engine_settle(). */
     void (*leave)(void *self, uint64_t bytes);
     struct firing *(*detach)(void *self, uint64_t least_bytes);
     void (*settle)(void *self, struct firing_news *news);
 };
+
+/* How many of a side are undecided, counted anew from the records themselves: slow, for checks. */
+uint64_t operator_recount(const struct operator* op, const void *self, enum side side);
+
+/* The records of one side, the oldest first. */
+struct held_list {
+    struct held_record *at; /* owned; the records are the operator's */
+    size_t count, capacity;
+};
+void operator_list(const struct operator* op, const void *self, enum side side,
+                   struct held_list *ret);
+void held_list_done(struct held_list *l);
+
+/* A new operator is given back what another one had: first its records, with their fates, in
+ * order of arrival, while there is no limit to state; then the time that was reached. Records
+ * that were listed while there was no work are all that it takes to go on as the other would
+ * have, but for these:
+ *
+ *     both sides    which of two records of different sides came first, where the caller's
+ *                   order does not say: sessions that end together come in order of opening,
+ *                   lone records of one time in order of arrival
+ *     windows       what was lost lately (join/near_miss), and how finely panes are parted: the
+ *                   order of keys within a window follows from that
+ *     latest        values that a flush has let come ahead of time, where time is the records'
+ *     tables        all rows have the time of the last one, unless plan.keep_times
+ *
+ * Numbers are those that the records had, or others in the same order: where records are linked
+ * in both directions (store/key_chains) only their order is known. */
+void operator_restore(const struct operator* op, void *self, enum side side,
+                      const struct held_record *h, uint64_t hash_seed);
+void operator_resume(const struct operator* op, void *self, struct stream_time now);
 
 /* How most operators push: one record after the other. */
 static inline enum push_stop

@@ -103,6 +103,12 @@ static inline uint64_t pane_list_bytes(const struct pane_list *l)
     return l->capacity * sizeof(struct pane *);
 }
 
+/* Tells of its records of a side. */
+static inline void pane_tell(const struct pane *p, enum side side, const struct held_listener *to)
+{
+    window_log_list(&p->side[side], p->start, to);
+}
+
 static inline bool pane_is_empty(const struct pane *p)
 {
     return p->side[SIDE_LEFT].chunks + p->side[SIDE_RIGHT].chunks == 0;

@@ -68,6 +68,7 @@ static inline bool window_age_is_empty(const struct window_age *a)
 uint64_t window_age_bytes(const struct window_age *a);
 
 uint64_t window_age_held(const struct window_age *a, enum side side);
-uint64_t window_age_recount(const struct window_age *a, enum side side);
+/* Tells of the records of a side. */
+void window_age_list(const struct window_age *a, enum side side, const struct held_listener *to);
 
 #endif

@@ -28,6 +28,7 @@
 #include "base/fetch.h"
 #include "base/slab.h"
 #include "model/record.h"
+#include "store/held.h"
 #include "store/reference.h"
 #include "store/slots.h"
 #include "store/window_log.h"
@@ -98,7 +99,7 @@ static inline uint64_t arena_bytes(const struct arena *a)
  * REFERENCE_NONE gives the first, and comes after the last. */
 uint32_t arena_next(const struct arena *a, uint32_t ref);
 
-/* Counts the undecided records from the records themselves: slow, for checks. */
-uint64_t arena_recount(const struct arena *a);
+/* Tells of them all, in that order: held_tell(). */
+void arena_list(const struct arena *a, int64_t base, const struct held_listener *to);
 
 #endif

@@ -97,6 +97,9 @@ static inline const struct due *expiry_earlier(const struct due *a, const struct
 /* Those that leave first of the queue, up to `max`; not all that there are. Returns how many:
  * they leave in this order, whatever is added meanwhile, but others between them. */
 size_t expiry_ahead(const struct expiry *e, uint32_t *ret_refs, size_t max);
+/* Tells of all, in any order. Their numbers are how they were added, if not how many ever were. */
+void expiry_list(const struct expiry *e, const struct held_listener *to);
+
 /* Takes it away. */
 void expiry_pop(struct expiry *e, struct slab_pool *pool);
 

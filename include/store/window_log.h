@@ -24,6 +24,7 @@
 #include "base/fetch.h"
 #include "base/slab.h"
 #include "model/record.h"
+#include "store/held.h"
 
 #define WINDOW_LOG_BITS_MAX 8
 /* A partition has at most so many chunks: a reference to a record has to fit 32 bits. */
@@ -170,7 +171,7 @@ void window_log_drop_part(struct window_log *l, struct slab_pile *pile, uint32_t
 /* Gives back chunks of all partitions, a few for each unit of fuel. True: all are gone. */
 bool window_log_drop_some(struct window_log *l, struct slab_pool *pool, int64_t *fuel);
 
-/* Counts the undecided records from the records themselves: slow, for checks. */
-uint64_t window_log_recount(const struct window_log *l);
+/* Tells of all its records: held_tell(). */
+void window_log_list(const struct window_log *l, int64_t base, const struct held_listener *to);
 
 #endif

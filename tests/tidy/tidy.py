@@ -170,6 +170,8 @@ USED_ELSEWHERE = {
     "engine_books_balance": "tests: the books balance at every instant",
     "engine_mapped_bytes": "tests: all that is mapped is accounted",
     "engine_operator_state": "tests: what an operator holds",
+    "operator_list": "tests, until there is a journal: as the next three",
+    "held_list_done": "", "operator_restore": "", "operator_resume": "",
 }
 
 # header without a source, that one file alone includes -> why that one has not got it

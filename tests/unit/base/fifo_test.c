@@ -67,6 +67,26 @@ static void little_is_wasted(void **state)
     slab_pool_free(pool);
 }
 
+static void each_is_come_to_in_order(void **state)
+{
+    struct slab_pool *pool = slab_pool_new();
+    struct fifo f = {0};
+
+    (void)state;
+    for (uint64_t in = 0, out = 0; in < 2000; in++) {
+        struct fifo_place at = FIFO_START;
+        uint64_t next = out;
+        while (fifo_next_place(&f, &at))
+            assert_int_equal(((const struct item *)fifo_at(at, SIZE))->a, next++);
+        assert_int_equal(next, in);
+        add(&f, pool, in);
+        if (in % 3 == 0)
+            take(&f, pool, out++);
+    }
+    fifo_done(&f, pool);
+    slab_pool_free(pool);
+}
+
 static void a_row_ends_where_the_chunk_does(void **state)
 {
     struct slab_pool *pool = slab_pool_new();
@@ -93,6 +113,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_came_first_leaves_first),
         cmocka_unit_test(little_is_wasted),
+        cmocka_unit_test(each_is_come_to_in_order),
         cmocka_unit_test(a_row_ends_where_the_chunk_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

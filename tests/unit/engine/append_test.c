@@ -1,5 +1,6 @@
 #include "engine/append.h"
 #include "join_fixture.h"
+#include "recount.h"
 
 #define LINE_MAX 320
 #define BEGIN_MS INT64_C(1700000000000)
@@ -141,7 +142,7 @@ static void assert_alike(const struct append_fixture *f)
 
     assert_int_equal(a->chunks, b->chunks);
     assert_int_equal(a->undecided, b->undecided);
-    assert_int_equal(a->undecided, window_log_recount(a));
+    assert_int_equal(a->undecided, log_recount(a));
     for (uint32_t i = 0; i < 1u << a->bits; i++) {
         assert_int_equal(a->parts[i].count, b->parts[i].count);
         for (uint32_t j = 0; j < a->parts[i].count; j++) {
@@ -233,7 +234,7 @@ static void null_keys_go_into_a_run(void **state)
     judge_all(f);
     push(f, &f->by_runs, 0, f->number++);
     assert_int_equal(append(f, 1), 4);
-    assert_int_equal(f->by_runs.undecided, window_log_recount(&f->by_runs));
+    assert_int_equal(f->by_runs.undecided, log_recount(&f->by_runs));
     close_append(f);
 }
 

@@ -1,5 +1,6 @@
 #include "join/cross.h"
 #include "join_fixture.h"
+#include "recount.h"
 
 #define ANY_ROOM    UINT64_MAX
 #define ALL_FUEL    (INT64_C(1) << 40)
@@ -101,7 +102,7 @@ static const char *run_by(struct cross_fixture *f, bool alone, size_t max, int64
     }
     for (int s = 0; s < SIDES; s++) {
         assert_true(books_balance(&f->books.side[s], f->logs[s].undecided));
-        assert_int_equal(window_log_recount(&f->logs[s]), f->logs[s].undecided);
+        assert_int_equal(log_recount(&f->logs[s]), f->logs[s].undecided);
     }
     return buf_text(&f->told);
 }

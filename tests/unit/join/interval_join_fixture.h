@@ -103,7 +103,7 @@ static inline void assert_sound(const struct interval_fixture *f)
 {
     assert_int_equal(op->state_bytes(f->join), state_by_hand(f));
     for (int s = 0; s < SIDES; s++)
-        assert_int_equal(op->held_recount(f->join, s), op->held(f->join, s));
+        assert_int_equal(operator_recount(op, f->join, s), op->held(f->join, s));
     assert_books(f);
 }
 

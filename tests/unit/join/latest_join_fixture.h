@@ -121,7 +121,7 @@ static inline void assert_sound(const struct latest_fixture *f)
 {
     assert_int_equal(f->op->state_bytes(f->join), state_by_hand(f));
     for (int s = 0; s < SIDES; s++)
-        assert_int_equal(f->op->held_recount(f->join, s), f->op->held(f->join, s));
+        assert_int_equal(operator_recount(f->op, f->join, s), f->op->held(f->join, s));
     assert_books(f);
 }
 

@@ -1,5 +1,6 @@
 #include "join/meeting.h"
 #include "join_fixture.h"
+#include "recount.h"
 
 struct meeting_fixture {
     struct plan *plan; /* owned */

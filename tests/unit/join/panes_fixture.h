@@ -7,6 +7,7 @@
 #include "join/pane.h"
 #include "join/window_walk.h"
 #include "join_fixture.h"
+#include "recount.h"
 
 #define ALL_FUEL    (INT64_C(1) << 40)
 #define RESULTS_MAX 64
@@ -93,7 +94,7 @@ static inline void assert_balance(const struct panes_fixture *f)
         uint64_t held = 0;
         for (size_t i = 0; i < f->panes.count; i++) {
             const struct window_log *l = &pane_list_at(&f->panes, i)->side[s];
-            assert_int_equal(window_log_recount(l), l->undecided);
+            assert_int_equal(log_recount(l), l->undecided);
             held += l->undecided;
         }
         assert_true(books_balance(&f->books.side[s], held));

@@ -30,7 +30,7 @@ static void put(struct age_fixture *f, enum side side, int64_t t)
     struct pane *p;
 
     if (pane_windows_of(f->plan, t).count == 0) {
-        assert_true(lone_push(&f->age.lone, side, &parts, ANY_ROOM));
+        assert_true(lone_push(&f->age.lone, side, &parts, 0, ANY_ROOM));
         return;
     }
     p = pane_list_open(&f->age.panes, f->plan, t, &(struct pane_shape){0});
@@ -153,8 +153,10 @@ static void what_is_held_is_counted(void **state)
     put(&f, SIDE_LEFT, 5);
     put(&f, SIDE_RIGHT, 11);
     for (int s = 0; s < SIDES; s++) {
-        assert_int_equal(window_age_held(&f.age, s), s == SIDE_LEFT ? 2 : 1);
-        assert_int_equal(window_age_recount(&f.age, s), s == SIDE_LEFT ? 2 : 1);
+        uint64_t told = 0;
+        window_age_list(&f.age, s, &(struct held_listener){held_count, &told});
+        assert_int_equal(told, s == SIDE_LEFT ? 2 : 1);
+        assert_int_equal(window_age_held(&f.age, s), told);
     }
     assert_int_equal(window_age_bytes(&f.age),
                      f.age.panes.capacity * sizeof(struct pane *) + f.age.lone.bytes);

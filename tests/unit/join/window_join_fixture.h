@@ -146,7 +146,7 @@ static inline void assert_sound(const struct join_fixture *f)
     assert_int_equal(op->state_bytes(f->join), state_by_hand(f));
     for (int s = 0; s < SIDES; s++) {
         uint64_t held = op->held(f->join, s);
-        assert_int_equal(op->held_recount(f->join, s), held);
+        assert_int_equal(operator_recount(op, f->join, s), held);
         assert_true(books_balance(&f->books.side[s], held));
     }
 }

@@ -262,8 +262,8 @@ static void a_record_that_the_store_lost_is_missed(void **state)
     push(f, SIDE_LEFT, 3, "k,b,");
     lose_last_record(&pane_at(f, 0)->side[SIDE_LEFT]);
     assert_int_equal(op->held(f->join, SIDE_LEFT), 2);
-    assert_int_equal(op->held_recount(f->join, SIDE_LEFT), 1);
-    assert_int_equal(op->held_recount(f->join, SIDE_RIGHT), 1);
+    assert_int_equal(operator_recount(op, f->join, SIDE_LEFT), 1);
+    assert_int_equal(operator_recount(op, f->join, SIDE_RIGHT), 1);
 
     advance(f, 10000);
     while (op->has_work(f->join)) {

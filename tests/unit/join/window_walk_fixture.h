@@ -6,6 +6,7 @@
 
 #include "join/window_walk.h"
 #include "join_fixture.h"
+#include "recount.h"
 
 #define ALL_FUEL    (INT64_C(1) << 40)
 #define RESULTS_MAX 64
@@ -111,7 +112,7 @@ static inline void assert_books(const struct walk_fixture *f)
     for (int s = 0; s < SIDES; s++) {
         const struct window_log *l = &f->window.side[s];
         assert_true(books_balance(&f->books.side[s], l->undecided));
-        assert_int_equal(window_log_recount(l), l->undecided);
+        assert_int_equal(log_recount(l), l->undecided);
     }
 }
 

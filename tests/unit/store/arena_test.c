@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "recount.h"
 #include "store/arena.h"
 
 #define ANY_ROOM UINT64_MAX

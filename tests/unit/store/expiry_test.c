@@ -117,6 +117,51 @@ static void leave(struct expiry_fixture *f, size_t n)
                                                    f->expiry.heap.items.capacity * sizeof(void *));
 }
 
+/* Who is told of all: in order of the numbers that he hears, records came in that order. */
+struct told {
+    struct told_one {
+        uint64_t number, heard;
+    } * at; /* owned */
+    size_t count;
+    const struct expiry_fixture *f;
+};
+
+static void hear(void *self, const struct held_record *h)
+{
+    struct told *t = self;
+
+    assert_true(t->count < t->f->count);
+    t->at[t->count++].heard = h->number;
+    for (size_t i = 0; i < t->f->count; i++) {
+        const struct waiting *w = &t->f->model[i];
+        if (arena_record(&t->f->arena, w->ref) != h->record)
+            continue;
+        assert_int_equal(h->time, w->instant - t->f->expiry.reach);
+        t->at[t->count - 1].number = w->number;
+        return;
+    }
+    fail_msg("nobody waits there");
+}
+
+static int by_heard(const void *a, const void *b)
+{
+    const struct told_one *l = a, *r = b;
+
+    return l->heard < r->heard ? -1 : l->heard > r->heard;
+}
+
+static void assert_listed(const struct expiry_fixture *f)
+{
+    struct told told = {.at = mem_alloc((f->count + 1) * sizeof(*told.at)), .f = f};
+
+    expiry_list(&f->expiry, &(struct held_listener){hear, &told});
+    assert_int_equal(told.count, f->count);
+    qsort(told.at, told.count, sizeof(*told.at), by_heard);
+    for (size_t i = 1; i < told.count; i++)
+        assert_true(told.at[i - 1].number < told.at[i].number);
+    mem_free(told.at);
+}
+
 static void assert_empty(struct expiry_fixture *f)
 {
     assert_null(expiry_first(&f->expiry));
@@ -264,6 +309,24 @@ static void anything_may_happen_in_any_order(void **state)
     }
 }
 
+static void all_are_listed_by_arrival(void **state)
+{
+    struct expiry_fixture *f = open_expiry(REACH);
+
+    (void)state;
+    f->expiry.added = UINT32_MAX - 50; /* numbers go on beyond 32 bits */
+    assert_listed(f);
+    for (int phase = 0; phase < 10; phase++) {
+        for (uint32_t n = dice(f, 60); n > 0; n--)
+            add(f, dice(f, 3) == 0 ? dice(f, 1000) : phase * 100 + n);
+        assert_listed(f);
+        leave(f, dice(f, (uint32_t)f->count + 1));
+        assert_listed(f);
+    }
+    leave(f, f->count);
+    close_expiry(f);
+}
+
 /* Of those that leave, the ones seen ahead come in that order, all of them. */
 static void those_ahead_leave_in_that_order_whatever_comes(void **state)
 {
@@ -303,6 +366,7 @@ int main(void)
         cmocka_unit_test(instants_stay_within_64_bits),
         cmocka_unit_test(those_ahead_leave_in_that_order_whatever_comes),
         cmocka_unit_test(anything_may_happen_in_any_order),
+        cmocka_unit_test(all_are_listed_by_arrival),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

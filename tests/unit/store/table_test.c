@@ -1,5 +1,6 @@
 #include "join_fixture.h"
 
+#include "recount.h"
 #include "store/keyed_table.h"
 #include "store/table.h"
 

@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "recount.h"
 #include "store/window_log.h"
 
 #define ANY_ROOM    UINT64_MAX
@@ -143,7 +144,7 @@ static inline void assert_log(const struct log_fixture *f, uint64_t records)
 {
     assert_int_equal(assert_in_order(&f->log), records);
     assert_int_equal(f->log.undecided, records);
-    assert_int_equal(window_log_recount(&f->log), records);
+    assert_int_equal(log_recount(&f->log), records);
     assert_accounts(f);
 }
 

@@ -387,7 +387,7 @@ static void a_recount_counts_the_records_that_are_not_decided(void **state)
         }
     }
     assert_true(undecided > 0 && undecided < 3000);
-    assert_int_equal(window_log_recount(&f.log), undecided);
+    assert_int_equal(log_recount(&f.log), undecided);
     assert_int_equal(assert_in_order(&f.log), 3000);
     close_log(&f);
 }
