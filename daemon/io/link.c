@@ -16,7 +16,7 @@
 static bool link_ok(const struct link *l)
 {
     return l->fd >= 0 && l->owner != NULL && l->kind <= LINK_DEVICE &&
-           (l->kind != LINK_FILE || l->writing == NULL);
+           (l->kind != LINK_FILE || l->writing == NULL) && (!l->is_reset || l->kind == LINK_TCP);
 }
 
 static struct link *link_of(void *arg, evutil_socket_t fd)
@@ -67,6 +67,7 @@ void link_init(struct link *l, struct event_base *base, int fd, const struct lin
 
 void link_done(struct link *l)
 {
+    assert(link_ok(l));
     link_unwatch(l);
     if (l->writing != NULL)
         event_del(l->writing);
@@ -108,10 +109,7 @@ ssize_t link_write(struct link *l, const char *p, size_t n)
     ssize_t written;
 
     assert(link_ok(l) && n > 0);
-    if (link_is_socket(l))
-        written = send(l->fd, p, n, MSG_DONTWAIT | MSG_NOSIGNAL);
-    else
-        written = write(l->fd, p, n);
+    written = write(l->fd, p, n);
     return written < 0 ? failed(l) : written;
 }
 
@@ -189,6 +187,7 @@ size_t link_unacknowledged(const struct link *l)
 
 void link_half_close(struct link *l)
 {
+    assert(link_is_socket(l));
     shutdown(l->fd, SHUT_WR);
 }
 

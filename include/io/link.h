@@ -9,11 +9,11 @@
  *     link_read     > 0: bytes   0: nothing now   LINK_ENDED: in order   LINK_BROKEN: else
  *     link_write    > 0: bytes   0: no room now                          LINK_BROKEN
  *
- * Neither ever waits, even where the descriptor would. After 0 the owner asks to be told when it
- * is worth another try. What the loop has to look for then is decided here, not by the owner: what
- * is encrypted may have to be written before it can be read, and may be read before it is asked
- * for. For the same reason link_has_input() knows whether anything is there to read, and nobody
- * else.
+ * Neither ever waits; reading does not even where the descriptor would. After 0 the owner asks to
+ * be told when it is worth another try. What the loop has to look for then is decided here, not by
+ * the owner: what is encrypted may have to be written before it can be read, and may be read before
+ * it is asked for. For the same reason link_has_input() knows whether anything is there to read,
+ * and nobody else.
  */
 #ifndef IO_LINK_H
 #define IO_LINK_H

