@@ -11,13 +11,11 @@
 #include "flow/output.h"
 #include "io/thread.h"
 
-#define QUEUE 16 /* firings that wait */
-/* What was written is only counted. So more of it may lie there than of rows that wait for a
- * reader, and the loop is not woken for a few. */
+#define QUEUE      16 /* firings that wait */
 #define DELIVERIES 6
-#define UNWRITTEN  3
-#define NEWS_WAIT  3
-#define RESULTS    64
+/* Those that are written are only counted: so many may lie there before the loop is woken. */
+#define NEWS_WAIT 3
+#define RESULTS   64
 
 /* A piece of work, in fuel of about 10 ns. */
 #define PIECE_FUEL 100000
@@ -67,18 +65,13 @@ static bool has_more(const struct second *s)
     return s->queue_count > 0 || s->firing != NULL || s->next < s->count;
 }
 
-static bool is_full(const struct second *s)
-{
-    return s->ready_count >= (s->line != NULL ? DELIVERIES : UNWRITTEN);
-}
-
 /* Where what comes next goes. NULL: it was told to stop. */
 static struct delivery *wait_for_work(struct second *s)
 {
     struct delivery *d = NULL;
 
     pthread_mutex_lock(&s->lock);
-    while (!s->stop && (is_full(s) || !has_more(s)))
+    while (!s->stop && (s->ready_count == DELIVERIES || !has_more(s)))
         pthread_cond_wait(&s->changed, &s->lock);
     if (!s->stop)
         d = &s->deliveries[(s->ready_head + s->ready_count) % DELIVERIES];
