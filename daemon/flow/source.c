@@ -1,9 +1,18 @@
 #include "flow/source.h"
 
+#include <assert.h>
+
 #include "base/mem.h"
+
+static bool source_ok(const struct source *s)
+{
+    return s->group != NULL && s->decoder != NULL && s->used <= buf_length(&s->tail) &&
+           (s->rows != NULL || s->used == 0) && (s->end == INPUT_GOES_ON || !s->link.watched);
+}
 
 static void tell_ready(struct source *s)
 {
+    assert(source_ok(s));
     s->group->ready(s->group->mover, s);
 }
 
@@ -57,6 +66,7 @@ size_t source_read(struct source *s, char *to, size_t max)
 {
     ssize_t n;
 
+    assert(source_ok(s) && max > 0);
     if (s->end != INPUT_GOES_ON)
         return 0;
     n = link_read(&s->link, to, max);
@@ -88,6 +98,7 @@ bool source_cut_rows(struct source *s, struct batch *b)
     static const char nothing[1];
     size_t length;
 
+    assert(source_ok(s) && (s->rows == NULL || s->rows == b));
     buf_eat(&s->tail, s->used);
     length = buf_length(&s->tail);
     s->rows = b;

@@ -19,16 +19,38 @@ static const struct timeval settled_after = {.tv_usec = SINK_SETTLE_MS * 1000};
 
 static void flush(struct sink *s);
 
+static bool is_file(const struct sink *s)
+{
+    return s->link.kind == LINK_FILE;
+}
+
+/* It holds between any two calls from outside. */
+static bool sink_ok(const struct sink *s)
+{
+    size_t pending = buf_length(&s->pending);
+
+    return s->sent <= pending && s->header_left <= pending && s->last <= pending &&
+           s->counted <= s->written && (!s->ending || (s->fin_seen && s->fin_ends)) &&
+           (!s->doubted || s->fin_seen) && (!s->settling || (s->waiting && s->sent == 0)) &&
+           (s->trouble == NULL || is_file(s)) &&
+           (s->lent == NULL || (pending == 0 && !s->waiting && !is_file(s)));
+}
+
 static struct sink *sink_of(struct link *l)
 {
-    return LIST_MEMBER(l, struct sink, link);
+    struct sink *s = LIST_MEMBER(l, struct sink, link);
+
+    assert(sink_ok(s));
+    return s;
 }
 
 static void go_on(struct sink *s)
 {
+    assert(sink_ok(s));
     s->settling = false;
     s->waiting = false;
     flush(s);
+    assert(sink_ok(s));
     if (s->dead != NULL)
         s->gone(s->owner, s);
 }
@@ -160,11 +182,6 @@ void sink_say_goodbye(struct sink *s)
         ;
 }
 
-static bool is_file(const struct sink *s)
-{
-    return s->link.kind == LINK_FILE;
-}
-
 static void wait_for_room(struct sink *s)
 {
     if (s->waiting)
@@ -277,7 +294,7 @@ void sink_put(struct sink *s, struct bytes lines, size_t header_bytes)
 {
     bool waits = sink_unwritten(s) > 0 || s->dead != NULL || s->ending || s->settling;
 
-    assert(s->lent == NULL);
+    assert(sink_ok(s) && s->lent == NULL && header_bytes <= lines.n);
     if (lines.n == 0)
         return;
     if (!waits && !s->fin_seen) {
@@ -290,6 +307,7 @@ void sink_put(struct sink *s, struct bytes lines, size_t header_bytes)
     s->pended = true;
     if (!waits)
         flush(s);
+    assert(sink_ok(s));
 }
 
 bool sink_is_idle(const struct sink *s)
@@ -320,6 +338,7 @@ void sink_put_written(struct sink *s, struct bytes lines, ssize_t said)
     put_rest(s, lines, sent, 0);
     if (sent < lines.n)
         s->lent = NULL;
+    assert(sink_ok(s));
 }
 
 void sink_keep(const struct sink *s, struct buf *to)
@@ -353,7 +372,7 @@ void sink_precede(struct sink *s, struct bytes rows)
 {
     struct buf all = BUF_EMPTY;
 
-    assert(s->settling);
+    assert(sink_ok(s) && s->settling);
     buf_append(&all, buf_data(&s->pending), s->header_left);
     buf_append_bytes(&all, rows);
     sink_keep(s, &all);
@@ -388,6 +407,7 @@ void sink_trim(struct sink *s)
 
 void sink_tick(struct sink *s, int64_t now_ms, int64_t dead_after_ms)
 {
+    assert(sink_ok(s));
     sink_take_back(s);
     if (is_file(s) || s->dead != NULL)
         return;

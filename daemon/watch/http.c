@@ -1,6 +1,6 @@
 #include "watch/http.h"
 
-#include <ctype.h>
+#include <assert.h>
 #include <event2/event_struct.h>
 #include <string.h>
 
@@ -126,6 +126,7 @@ static void on_writable(struct link *l)
     struct client *c = client_of(l);
     ssize_t n = link_write(l, buf_data(&c->out), buf_length(&c->out));
 
+    assert(c->step == CLIENT_WRITE);
     if (n < 0) {
         client_free(c);
         return;
