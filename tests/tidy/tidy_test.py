@@ -98,9 +98,9 @@ class Links(unittest.TestCase):
         self.assertFalse([line for line in self.complaints("io_link") if line.startswith("io/link")])
 
     def test_exceptions_are_needed(self):
-        unneeded = "flow/lookup: needs no exception for read() any more"
+        unneeded = "io/file: needs no exception for read() any more"
         self.assertIn(unneeded, self.complaints("flow_source"))
-        self.assertNotIn(unneeded, self.complaints("flow_lookup"))
+        self.assertNotIn(unneeded, self.complaints("io_file"))
 
 
 class Layers(unittest.TestCase):
