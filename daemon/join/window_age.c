@@ -3,6 +3,7 @@
 void window_age_init(struct window_age *a, int64_t fired, int64_t closed)
 {
     *a = (struct window_age){.fired = fired, .closed = closed};
+    lone_init(&a->lone);
 }
 
 void window_age_done(struct window_age *a, struct slab_pool *pool)
@@ -62,7 +63,7 @@ int64_t window_age_due(const struct window_age *a, const struct plan *plan, int6
 
 uint64_t window_age_bytes(const struct window_age *a)
 {
-    return pane_list_bytes(&a->panes) + a->lone.bytes;
+    return pane_list_bytes(&a->panes) + lone_bytes(&a->lone);
 }
 
 uint64_t window_age_held(const struct window_age *a, enum side side)

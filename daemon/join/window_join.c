@@ -78,7 +78,7 @@ static bool window_join_has_work(const void *self)
     if (firings_any(&j->out)) /* the walk is another's */
         return true;
     return j->walk.under_way || j->probe.under_way || j->flushed != NULL ||
-           j->open.lone.given > 0 || window_age_has_spent(&j->open) ||
+           j->open.lone.given != NULL || window_age_has_spent(&j->open) ||
            window_age_turn(&j->open, j->context.plan, fires_to(j, &j->open)).work != WORK_NONE;
 }
 
@@ -157,7 +157,7 @@ static bool holds_nothing(const struct window_join *j)
 {
     const struct window_age *a = &j->open;
 
-    return j->flushed == NULL && !firings_any(&j->out) && a->lone.count == 0 &&
+    return j->flushed == NULL && !firings_any(&j->out) && a->lone.due.count == 0 &&
            (a->panes.count == 0 ||
             (a->panes.count == 1 && pane_is_empty(pane_list_at(&a->panes, 0))));
 }

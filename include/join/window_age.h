@@ -61,7 +61,7 @@ static inline bool window_age_has_spent(const struct window_age *a)
 
 static inline bool window_age_is_empty(const struct window_age *a)
 {
-    return a->panes.count == 0 && a->lone.count + a->lone.given == 0;
+    return a->panes.count == 0 && a->lone.due.count == 0 && a->lone.given == NULL;
 }
 
 /* But for what panes themselves have allocated. */

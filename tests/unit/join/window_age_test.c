@@ -159,7 +159,7 @@ static void what_is_held_is_counted(void **state)
         assert_int_equal(window_age_held(&f.age, s), told);
     }
     assert_int_equal(window_age_bytes(&f.age),
-                     f.age.panes.capacity * sizeof(struct pane *) + f.age.lone.bytes);
+                     f.age.panes.capacity * sizeof(struct pane *) + lone_bytes(&f.age.lone));
     close_age(&f);
 }
 

@@ -80,18 +80,9 @@ static inline uint64_t index_by_hand(const struct late_index *x)
     return x == NULL ? 0 : sizeof(*x) + bytes;
 }
 
-static inline uint64_t lone_by_hand(const struct lone_records *l)
-{
-    uint64_t bytes = l->capacity * sizeof(*l->records);
-
-    for (size_t i = 0; i < l->count + l->given; i++)
-        bytes += record_stride(l->records[i].record);
-    return bytes;
-}
-
 static inline uint64_t age_by_hand(const struct window_age *a)
 {
-    uint64_t bytes = a->panes.capacity * sizeof(struct pane *) + lone_by_hand(&a->lone);
+    uint64_t bytes = a->panes.capacity * sizeof(struct pane *) + lone_bytes(&a->lone);
 
     for (size_t i = 0; i < a->panes.count; i++) {
         const struct pane *p = pane_list_at(&a->panes, i);
