@@ -19,6 +19,11 @@ void buf_done(struct buf *b)
     *b = BUF_EMPTY;
 }
 
+static bool buf_ok(const struct buf *b)
+{
+    return b->head <= b->tail && b->tail <= b->capacity && (b->data != NULL || b->capacity == 0);
+}
+
 static void move_to_front(struct buf *b)
 {
     size_t length = buf_length(b);
@@ -36,7 +41,7 @@ void buf_grow(struct buf *b, size_t room)
     size_t length = buf_length(b);
     size_t capacity = b->capacity * 2;
 
-    assert(room <= CAPACITY_MAX - length);
+    assert(buf_ok(b) && room <= CAPACITY_MAX - length);
     if (b->data != NULL && b->head >= length && b->capacity - length >= room) {
         move_to_front(b);
         return;
@@ -48,6 +53,7 @@ void buf_grow(struct buf *b, size_t room)
     move_to_front(b);
     b->data = mem_realloc(b->data, capacity);
     b->capacity = capacity;
+    assert(buf_ok(b) && b->capacity - b->tail >= room);
 }
 
 void buf_append_text(struct buf *b, const char *text)
@@ -89,7 +95,7 @@ const char *buf_text(struct buf *b)
 
 void buf_eat(struct buf *b, size_t n)
 {
-    assert(n <= buf_length(b));
+    assert(buf_ok(b) && n <= buf_length(b));
     b->head += n;
     if (b->head == b->tail)
         buf_clear(b);

@@ -6,11 +6,20 @@ uint64_t fifo_next(const struct fifo *f)
     return slab_round(wish > SLAB_CHUNK_MAX ? SLAB_CHUNK_MAX : wish);
 }
 
+static bool fifo_ok(const struct fifo *f)
+{
+    if (fifo_is_empty(f))
+        return f->tail == NULL && f->bytes == 0;
+    return f->tail != NULL && f->tail->next == NULL && f->to > 0 && f->to <= f->tail->capacity &&
+           f->from < (f->head == f->tail ? f->to : f->head->capacity);
+}
+
 static void chunk_add(struct fifo *f, struct slab_pool *pool, size_t item_size)
 {
     size_t size = fifo_next(f);
     struct fifo_chunk *c = slab_take(pool, size);
 
+    assert(fifo_ok(f));
     *c = (struct fifo_chunk){
         .size = (uint32_t)size,
         .capacity = (uint32_t)((size - sizeof(*c)) / item_size),
@@ -34,6 +43,7 @@ static void chunk_drop(struct fifo *f, struct slab_pool *pool)
         f->tail = NULL;
     f->bytes -= c->size;
     slab_give(pool, c, c->size);
+    assert(fifo_ok(f));
 }
 
 void fifo_done(struct fifo *f, struct slab_pool *pool)
@@ -45,6 +55,7 @@ void fifo_done(struct fifo *f, struct slab_pool *pool)
 
 void *fifo_add(struct fifo *f, struct slab_pool *pool, size_t item_size)
 {
+    assert(item_size > 0);
     if (fifo_is_full(f))
         chunk_add(f, pool, item_size);
     f->to++;

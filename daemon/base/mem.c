@@ -1,5 +1,6 @@
 #include "base/mem.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +8,8 @@
 #include <sys/mman.h>
 
 #include "base/asan.h"
+
+#define MAP_LEAST ((size_t)4096) /* a page of the system's */
 
 /* The last words: a bare "Aborted" would leave an operator without a reason. */
 static _Noreturn void out_of_memory(void)
@@ -69,6 +72,7 @@ void *mem_map(size_t size)
 {
     void *p = aligned_alloc(size, size);
 
+    assert(size >= MAP_LEAST && (size & (size - 1)) == 0);
     if (p == NULL)
         out_of_memory();
     return p;
@@ -91,6 +95,7 @@ void *mem_map(size_t size)
     char *p = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     size_t before;
 
+    assert(size >= MAP_LEAST && (size & (size - 1)) == 0);
     if (p == MAP_FAILED)
         out_of_memory();
     before = -(uintptr_t)p & (size - 1);

@@ -12,6 +12,12 @@ void pages_init(struct pages *p, size_t item_size)
     *p = (struct pages){.item_size = (uint32_t)item_size};
 }
 
+static bool pages_ok(const struct pages *p)
+{
+    return p->count <= p->capacity && (p->count == 0) == (p->room == 0) &&
+           (p->count <= 1 || p->page_bytes == p->count * (uint64_t)SLAB_CHUNK_MAX);
+}
+
 static uint64_t page_size(const struct pages *p)
 {
     return p->count == 1 ? p->page_bytes : SLAB_CHUNK_MAX;
@@ -90,11 +96,13 @@ static void set_room(struct pages *p)
 
 void pages_add(struct pages *p, struct slab_pool *pool)
 {
+    assert(pages_ok(p));
     if (first_is_small(p))
         first_widen(p, pool);
     else
         page_open(p, pool);
     set_room(p);
+    assert(pages_ok(p));
 }
 
 void pages_shrink(struct pages *p, struct slab_pool *pool, uint64_t items)

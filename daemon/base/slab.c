@@ -68,6 +68,12 @@ void slab_pool_free(struct slab_pool *p)
     mem_free(p);
 }
 
+/* What is handed out lies in what is mapped. */
+static bool pool_ok(const struct slab_pool *p)
+{
+    return p->used <= p->mapped;
+}
+
 /* The power of two is 256 << class. */
 static unsigned class_of(size_t size)
 {
@@ -123,6 +129,7 @@ static struct slab *open_slab(struct slab_pool *p)
 
 static void close_slab(struct slab_pool *p, struct slab *s)
 {
+    assert(s->pool == p && s->free_count == SLAB_PAGES - 1);
     list_remove(&s->link);
     ASAN_UNPOISON(s, SLAB_SIZE);
     mem_unmap(s, SLAB_SIZE);
@@ -133,6 +140,7 @@ static size_t lowest_free_page(const struct slab *s)
 {
     size_t word = 0;
 
+    assert(s->free_count > 0);
     while (s->free_pages[word] == 0)
         word++;
     return word * 64 + (unsigned)__builtin_ctzll(s->free_pages[word]);
@@ -157,6 +165,7 @@ static size_t take_free_page(struct slab *s)
 {
     size_t page = lowest_free_page(s);
 
+    assert(page > 0 && page < SLAB_PAGES); /* [0] is the slab's own */
     s->free_pages[page / 64] &= ~((uint64_t)1 << page % 64);
     s->free_count--;
     if (page >= s->touched) {
@@ -172,6 +181,7 @@ static struct page *open_page(struct slab_pool *p, unsigned class)
     struct page *page = &s->pages[take_free_page(s)];
 
     move_slab(s, s->free_count > 0 ? &p->partial : &p->full);
+    assert(pool_ok(p));
     page->class = class;
     page->free = UINT64_MAX >> (64 - SLAB_PAGE / class_size(class));
     list_append(&p->pages[class], &page->link);
@@ -180,6 +190,7 @@ static struct page *open_page(struct slab_pool *p, unsigned class)
 
 static void close_page(struct slab_pool *p, struct slab *s, size_t index)
 {
+    assert((s->free_pages[index / 64] >> index % 64 & 1) == 0);
     list_remove(&s->pages[index].link);
     s->free_pages[index / 64] |= (uint64_t)1 << index % 64;
     s->free_count++;
@@ -256,6 +267,7 @@ void slab_pile_put(struct slab_pile *pile, void *piece, size_t size)
 {
     struct slab_spent *s = piece;
 
+    assert(piece != NULL && size > 0);
     *s = (struct slab_spent){pile->first, size};
     pile->first = s;
 }

@@ -166,6 +166,7 @@ static void find_head(struct session_queue *q)
         head = line_first(l);
         q->head_line = i;
     }
+    assert((head == NULL) == (q->count == 0));
     if (head != NULL)
         q->head = *head;
 }
@@ -220,11 +221,13 @@ bool session_queue_refresh(struct session_queue *q, const struct session_pool *p
 {
     struct session_queued e = q->head;
 
+    assert(q->count > 0);
     if (session_is_part(p, e.session)) {
         session_queue_drop(q, p);
         return true;
     }
     e.last = session_last(p, e.session);
+    assert(e.last >= q->head.last);
     if (e.last == q->head.last)
         return false;
     if (q->head_line == SESSION_LINES) {

@@ -22,6 +22,15 @@ void arena_init(struct arena *a, uint32_t prefix)
     slots_init(&a->chunks);
 }
 
+static bool arena_ok(const struct arena *a)
+{
+    if (a->records == 0)
+        return a->chunk_bytes == 0 && a->live_bytes == 0 && a->current == SLOTS_NONE;
+    return a->undecided <= a->records && a->live_bytes < a->chunk_bytes &&
+           (a->current == SLOTS_NONE ||
+            (slots_has(&a->chunks, a->current) && a->hole <= a->hole_end));
+}
+
 static struct log_chunk *chunk_at(const struct arena *a, uint32_t slot)
 {
     return a->chunks.at[slot];
@@ -203,6 +212,7 @@ static bool grow(struct arena *a, struct slab_pool *pool, uint32_t stride, uint6
     size_t size = next_chunk_size(a, stride, room);
     struct log_chunk *c;
 
+    assert(arena_ok(a));
     if (size + slots_growth(&a->chunks) > room || a->chunks.used == LOG_CHUNKS_MAX)
         return false;
     c = slab_take(pool, size);
@@ -284,6 +294,7 @@ static void chunk_drop(struct arena *a, struct slab_pool *pool, uint32_t slot)
     slab_give(pool, c, c->size);
     if (slot == a->current)
         a->current = SLOTS_NONE;
+    assert(arena_ok(a));
 }
 
 void arena_free(struct arena *a, struct slab_pool *pool, uint32_t ref)
@@ -294,7 +305,8 @@ void arena_free(struct arena *a, struct slab_pool *pool, uint32_t ref)
     uint32_t place = (uint32_t)((const char *)r - (const char *)(c + 1)) - a->prefix;
     uint32_t stride = place_size(a, r);
 
-    assert(record_has(r, RECORD_DECIDED));
+    assert(record_has(r, RECORD_DECIDED) && !place_is_free(r));
+    assert(a->records > 0 && *chunk_live(c) >= stride);
     *chunk_live(c) -= stride;
     a->live_bytes -= stride;
     a->records--;

@@ -25,6 +25,18 @@ void expiry_init(struct expiry *e, const struct arena *arena, int64_t reach)
     heap_init(&e->heap, &by_instant);
 }
 
+/* The queue is in order, and the head is the first of both. */
+static bool expiry_ok(const struct expiry *e)
+{
+    const struct due *first = heap_first(&e->heap, &by_instant);
+
+    if (!fifo_is_empty(&e->runs) && e->before_instant > e->last_instant)
+        return false;
+    if (e->head_is_queued)
+        return !fifo_is_empty(&e->runs) && e->head.instant <= e->last_instant;
+    return first == NULL ? fifo_is_empty(&e->runs) : e->head.ref == first->ref;
+}
+
 void expiry_done(struct expiry *e, struct slab_pool *pool)
 {
     fifo_done(&e->runs, pool);
@@ -194,7 +206,7 @@ void expiry_list(const struct expiry *e, const struct held_listener *to)
 
 void expiry_pop(struct expiry *e, struct slab_pool *pool)
 {
-    assert(!expiry_is_empty(e));
+    assert(!expiry_is_empty(e) && expiry_ok(e));
     if (e->head_is_queued)
         queue_pop(e, pool);
     else

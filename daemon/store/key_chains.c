@@ -113,6 +113,7 @@ static void unlink_first(struct key_chains *c, struct slab_pool *pool, uint32_t 
 
     while (e->head[side] != ref) {
         number = keyed_table_again(&c->keys, number);
+        assert(number != KEYED_NONE);
         e = keyed_table_entry(&c->keys, number);
     }
     e->head[side] = next;

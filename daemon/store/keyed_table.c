@@ -21,9 +21,16 @@
 void keyed_table_init(struct keyed_table *t, size_t entry_size,
                       struct bytes (*key_of)(const void *self, const void *entry), const void *self)
 {
+    assert(key_of != NULL && entry_size >= sizeof(struct keyed_entry));
     *t = (struct keyed_table){.key_of = key_of, .self = self};
     pieces_init(&t->entries, entry_size);
     pages_init(&t->buckets, sizeof(uint32_t));
+}
+
+static bool keyed_table_ok(const struct keyed_table *t)
+{
+    return t->count <= t->bucket_count && t->bucket_count >= BUCKETS_MIN &&
+           t->bucket_count <= t->buckets.room;
 }
 
 static void drop_buckets(struct keyed_table *t, struct slab_pool *pool)
@@ -170,6 +177,7 @@ static void add_bucket(struct keyed_table *t, struct slab_pool *pool)
     pages_widen(&t->buckets, pool, to);
     t->bucket_count++;
     bucket_part(t, from, to);
+    assert(keyed_table_ok(t));
 }
 
 /* The last bucket's entries go back to where they were parted from. */
@@ -182,6 +190,7 @@ static void join_bucket(struct keyed_table *t, struct slab_pool *pool)
     *end = *bucket_at(t, from);
     t->bucket_count--;
     pages_shrink(&t->buckets, pool, from);
+    assert(keyed_table_ok(t));
 }
 
 static bool is_sparse(const struct keyed_table *t)
@@ -217,6 +226,7 @@ void keyed_table_enter(struct keyed_table *t, struct slab_pool *pool, uint32_t n
     struct keyed_entry *e = entry_at(t, number);
     uint32_t *bucket;
 
+    assert(e->next == KEYED_NONE);
     if (t->bucket_count == 0)
         open_buckets(t, pool);
     else if (t->count >= t->bucket_count)
@@ -241,6 +251,7 @@ static uint32_t *link_to(const struct keyed_table *t, uint32_t number)
 
 void keyed_table_replace(struct keyed_table *t, uint32_t number, uint32_t by)
 {
+    assert(number != by && entry_at(t, by)->hash == entry_at(t, number)->hash);
     *link_to(t, number) = by;
     entry_at(t, by)->next = entry_at(t, number)->next;
     entry_at(t, number)->next = KEYED_NONE;
@@ -248,6 +259,7 @@ void keyed_table_replace(struct keyed_table *t, uint32_t number, uint32_t by)
 
 void keyed_table_leave(struct keyed_table *t, struct slab_pool *pool, uint32_t number)
 {
+    assert(t->count > 0);
     *link_to(t, number) = entry_at(t, number)->next;
     entry_at(t, number)->next = KEYED_NONE;
     t->count--;

@@ -62,6 +62,7 @@ uint64_t late_index_bytes(const struct late_index *x)
 
 static uint32_t entry_add(struct late_side *s, struct slab_pool *pool, uint32_t reference)
 {
+    assert(s->count < LATE_NONE);
     pages_widen(&s->entries, pool, s->count++);
     *late_index_entry(s, s->count - 1) = (struct late_entry){reference, LATE_NONE};
     return s->count - 1;
@@ -93,6 +94,7 @@ bool late_index_catch_up(struct late_index *x, enum side side, uint32_t hash, in
     struct late_place *place = &s->places[log_part_of(hash, s->log->bits)];
     const struct log_part *from = part_of(s, hash);
 
+    assert(place->chunk <= from->count && s->keys.count <= s->count);
     while (place->chunk < from->count) {
         while (place->offset < log_chunk_used(from, place->chunk)) {
             const struct record *r = log_chunk_record(from->chunks[place->chunk], place->offset);

@@ -16,6 +16,12 @@ void pieces_init(struct pieces *p, size_t item_size)
     slots_init(&p->slots);
 }
 
+static bool pieces_ok(const struct pieces *p)
+{
+    return (p->roomy == SLOTS_NONE) == (p->room == 0) && p->slots.used <= PIECES_MAX &&
+           (p->slots.used == 0) == (p->piece_bytes == 0);
+}
+
 static struct piece *piece_at(const struct pieces *p, uint32_t slot)
 {
     return p->slots.at[slot];
@@ -67,6 +73,7 @@ static void roomy_remove(struct pieces *p, uint32_t slot)
         piece_at(p, piece->prev)->next = piece->next;
     if (piece->next != SLOTS_NONE)
         piece_at(p, piece->next)->prev = piece->prev;
+    assert(p->roomy == SLOTS_NONE || piece_at(p, p->roomy)->prev == SLOTS_NONE);
 }
 
 static size_t next_piece_size(const struct pieces *p)
@@ -91,6 +98,7 @@ static void piece_add(struct pieces *p, struct slab_pool *pool)
     p->piece_bytes += size;
     p->room += piece->capacity;
     roomy_add(p, slots_add(&p->slots, piece));
+    assert(pieces_ok(p));
 }
 
 static void piece_drop(struct pieces *p, struct slab_pool *pool, uint32_t slot)
@@ -102,6 +110,7 @@ static void piece_drop(struct pieces *p, struct slab_pool *pool, uint32_t slot)
     p->room -= piece->capacity;
     p->piece_bytes -= piece->size;
     slab_give(pool, piece, piece->size);
+    assert(pieces_ok(p));
 }
 
 /* In the first piece with room, which is there. */
@@ -139,6 +148,7 @@ void pieces_give(struct pieces *p, struct slab_pool *pool, uint32_t number)
     uint32_t slot = number >> PIECES_PLACE_BITS;
     struct piece *piece = piece_at(p, slot);
 
+    assert((*first_word(p, number) & PLACE_FREE) == 0);
     if (!has_room(piece))
         roomy_add(p, slot);
     *first_word(p, number) = PLACE_FREE | piece->free;
@@ -151,6 +161,7 @@ void pieces_give(struct pieces *p, struct slab_pool *pool, uint32_t number)
 /* A piece has room for two: next_piece_size(). */
 uint64_t pieces_growth(const struct pieces *p, unsigned n)
 {
+    assert(n <= 2);
     if (p->room >= n)
         return 0;
     return p->slots.used == PIECES_MAX ? UINT64_MAX : next_piece_size(p) + slots_growth(&p->slots);

@@ -43,7 +43,7 @@ uint32_t slots_add(struct slots *s, void *piece)
 {
     uint32_t capacity = next_capacity(s), slot = s->free;
 
-    assert(((uintptr_t)piece & 1) == 0);
+    assert(piece != NULL && ((uintptr_t)piece & 1) == 0);
     if (capacity > s->capacity) {
         s->at = mem_realloc(s->at, capacity * sizeof(*s->at));
         s->capacity = capacity;
@@ -52,6 +52,7 @@ uint32_t slots_add(struct slots *s, void *piece)
         slot = s->count++;
     else
         s->free = next_free(s->at[slot]);
+    assert(slot < s->count && s->count <= s->capacity);
     s->at[slot] = piece;
     s->used++;
     return slot;
@@ -59,7 +60,7 @@ uint32_t slots_add(struct slots *s, void *piece)
 
 void slots_remove(struct slots *s, uint32_t slot)
 {
-    assert(slots_has(s, slot));
+    assert(s->used > 0 && slots_has(s, slot));
     s->at[slot] = free_slot(s->free);
     s->free = slot;
     if (--s->used == 0)

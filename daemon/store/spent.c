@@ -1,5 +1,7 @@
 #include "store/spent.h"
 
+#include <assert.h>
+
 /* What it takes to free a record, in fuel. */
 #define FREE_FUEL 4
 
@@ -13,6 +15,7 @@ void spent_init(struct spent *s)
 void spent_release(struct spent *s, struct arena arenas[SIDES], struct slab_pool *pool,
                    enum side side, uint32_t ref)
 {
+    assert(record_has(arena_record(&arenas[side], ref), RECORD_DECIDED));
     if (!s->lent) {
         arena_free(&arenas[side], pool, ref);
         return;

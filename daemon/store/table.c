@@ -19,6 +19,14 @@ void table_init(struct table *t, bool ordered)
     arena_init(&t->rows, ordered ? sizeof(uint32_t) : 0);
 }
 
+/* While it is asked; a table that is dropped comes apart. */
+static bool table_ok(const struct table *t)
+{
+    return !t->dropping && t->keys <= t->rows.records && t->bits <= TABLE_BITS_MAX &&
+           (t->directory == NULL) == (t->segments == 0) &&
+           (!t->ordered || (t->first == REFERENCE_NONE) == (t->last == REFERENCE_NONE));
+}
+
 /* --- segments --- */
 
 static size_t segment_size(const struct table_segment *s)
@@ -72,6 +80,7 @@ static void segment_put(struct table_segment *s, struct table_slot slot)
 {
     uint32_t i = home_of(s, slot.hash);
 
+    assert(s->count + 1 < s->capacity && slot.last != REFERENCE_NONE);
     while (s->slots[i].last != REFERENCE_NONE)
         i = slot_after(s, i);
     s->slots[i] = slot;
@@ -132,6 +141,7 @@ static void part(struct table *t, struct slab_pool *pool, struct table_segment *
     uint32_t bit = UINT32_C(1) << (32 - bits);
     struct table_segment *halves[2];
 
+    assert(bits <= TABLE_BITS_MAX);
     if (s->bits == t->bits)
         directory_double(t);
     for (int i = 0; i < 2; i++)
@@ -267,6 +277,7 @@ bool table_add(struct table *t, struct slab_pool *pool, const struct record_part
     struct table_slot *slot = keyed ? find_slot(t, parts->hash, parts->key) : NULL;
     uint32_t ref;
 
+    assert(table_ok(t));
     if (keyed && slot == NULL && !make_room(t, pool, parts->hash, &room))
         return false;
     if (!arena_add(&t->rows, pool, parts, number, room, &ref))
@@ -276,6 +287,7 @@ bool table_add(struct table *t, struct slab_pool *pool, const struct record_part
     else if (keyed)
         add_key(t, parts->hash, ref);
     chain_arrival(t, ref);
+    assert(table_ok(t));
     return true;
 }
 
@@ -286,7 +298,7 @@ bool table_replace(struct table *t, struct slab_pool *pool, const struct record_
     struct record *old;
     uint32_t ref;
 
-    assert(!t->ordered && (parts->flags & RECORD_NULL_KEY) == 0);
+    assert(table_ok(t) && !t->ordered && (parts->flags & RECORD_NULL_KEY) == 0);
     *ret_replaced = slot != NULL;
     if (slot == NULL)
         return table_add(t, pool, parts, number, room);
@@ -330,6 +342,7 @@ static void drop_row(struct table *t, struct slab_pool *pool)
     uint32_t ref = t->drop_row;
 
     t->drop_row = arena_next(&t->rows, ref);
+    t->rows.undecided -= !record_has(table_row(t, ref), RECORD_DECIDED);
     table_row(t, ref)->size_flags |= RECORD_DECIDED;
     arena_free(&t->rows, pool, ref);
 }

@@ -6,6 +6,14 @@
 
 #define SLOTS_MIN 64
 
+/* A search ends at a free slot, of which there are always some. */
+static bool walk_table_ok(const struct walk_table *t)
+{
+    return t->count > WALK_NULL_KEY && t->count <= t->capacity &&
+           (t->slot_mask & (t->slot_mask + 1)) == 0 && t->slot_mask < t->slot_capacity &&
+           t->count < t->slot_capacity;
+}
+
 void walk_table_done(struct walk_table *t)
 {
     mem_free(t->entries);
@@ -42,6 +50,7 @@ void walk_table_begin(struct walk_table *t)
         walk_table_grow_entries(t);
     t->entries[WALK_NULL_KEY] = (struct walk_entry){0};
     t->count = WALK_NULL_KEY + 1;
+    assert(walk_table_ok(t));
 }
 
 uint32_t walk_table_slot_behind(const struct walk_table *t, uint32_t slot, uint32_t hash,
@@ -64,6 +73,7 @@ static void slot_put(struct walk_table *t, uint32_t entry)
 
 void walk_table_grow_slots(struct walk_table *t)
 {
+    assert(walk_table_ok(t));
     slots_reset(t, 2 * (t->slot_mask + 1));
     for (uint32_t i = WALK_NULL_KEY + 1; i < t->count; i++) {
         if (!record_has(walk_entry_record(&t->entries[i]), RECORD_NULL_KEY))

@@ -6,6 +6,7 @@
 #ifndef BASE_LIST_H
 #define BASE_LIST_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -42,6 +43,7 @@ static inline bool list_linked(const struct list_link *l)
 
 static inline void list_append(struct list *list, struct list_link *l)
 {
+    assert(list->ends.prev->next == &list->ends);
     l->prev = list->ends.prev;
     l->next = &list->ends;
     l->prev->next = l;
@@ -50,6 +52,7 @@ static inline void list_append(struct list *list, struct list_link *l)
 
 static inline void list_remove(struct list_link *l)
 {
+    assert(l->prev->next == l && l->next->prev == l);
     l->prev->next = l->next;
     l->next->prev = l->prev;
     list_link_init(l);

@@ -10,6 +10,7 @@
 #ifndef STORE_NEAR_TIMES_H
 #define STORE_NEAR_TIMES_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,11 +33,13 @@ bool near_times_fit(struct near_times *n, int64_t t);
 /* One that fits is there, until it is dropped. */
 static inline void near_times_add(struct near_times *n, int64_t t)
 {
+    assert(near_times_half(n, t) <= 1);
     n->count[near_times_half(n, t)]++;
 }
 
 static inline void near_times_drop(struct near_times *n, int64_t t)
 {
+    assert(near_times_half(n, t) <= 1 && n->count[near_times_half(n, t)] > 0);
     n->count[near_times_half(n, t)]--;
 }
 
