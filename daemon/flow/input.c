@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/object.h"
 #include "io/log.h"
 
 #define SOURCES_EACH(in, name) LIST_EACH (&(in)->group.sources, struct source, among, name)
@@ -22,7 +23,7 @@ static struct source *source_join(struct input *in, int fd, const char *peer)
 
 static void on_connection(void *owner, int fd, const char *peer)
 {
-    struct input *in = owner;
+    struct input *in = object_of(owner, INPUT_MAGIC);
     struct source *s = source_join(in, fd, peer);
 
     log_debug("%s: connected with %s", side_word(in->group.side), peer);
@@ -67,7 +68,7 @@ bool input_open(struct input *in, struct event_base *base, struct engine *e, con
 {
     const struct endpoint *end = &c->input[side].endpoint;
 
-    *in = (struct input){.plan = c->plan, .engine = e};
+    *in = (struct input){.magic = INPUT_MAGIC, .plan = c->plan, .engine = e};
     source_group_init(&in->group, base, &c->input[side], side, ready, mover);
     if (plan_traits(c->plan)->right_file && side == SIDE_RIGHT)
         return true; /* it is flow/lookup's */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/object.h"
 #include "codec/text.h"
 #include "io/log.h"
 #include "io/socket.h"
@@ -113,7 +114,7 @@ static void tell_gone(const struct output *o, const struct sink *s)
 
 static void on_gone(void *owner, struct sink *s)
 {
-    struct output *o = owner;
+    struct output *o = object_of(owner, OUTPUT_MAGIC);
 
     if (o->config->endpoint.kind == ENDPOINT_FILE && s->link.kind == LINK_PIPE) {
         fifo_is_unread(o, s);
@@ -184,7 +185,7 @@ static void welcome(struct output *o, int fd, const char *peer)
 
 static void on_subscriber(void *owner, int fd, const char *peer)
 {
-    struct output *o = owner;
+    struct output *o = object_of(owner, OUTPUT_MAGIC);
 
     log_info("%s: %s subscribes", o->word, peer);
     welcome(o, fd, peer);
@@ -192,7 +193,7 @@ static void on_subscriber(void *owner, int fd, const char *peer)
 
 static void on_connected(void *owner, int fd, const char *peer)
 {
-    welcome(owner, fd, peer);
+    welcome(object_of(owner, OUTPUT_MAGIC), fd, peer);
 }
 
 /* --- files --- */
@@ -282,7 +283,8 @@ bool output_reopen(struct output *o)
 bool output_open(struct output *o, struct event_base *base, const struct output_config *c,
                  enum output_id id, const struct plan *plan, bool make_files)
 {
-    *o = (struct output){.config = c, .word = words[id], .base = base, .standard_flags = -1};
+    *o = (struct output){
+        .magic = OUTPUT_MAGIC, .config = c, .word = words[id], .base = base, .standard_flags = -1};
     list_init(&o->sinks);
     if (id == OUTPUT_RESULTS)
         o->encoder = encoder_new(&c->format, plan);

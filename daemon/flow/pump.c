@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/object.h"
 #include "flow/tell.h"
 #include "io/clock.h"
 #include "io/log.h"
@@ -31,7 +32,12 @@
 void pump_init(struct pump *p, struct engine *e, struct stream_clock *c, struct input *inputs,
                struct output *outputs, const struct plan *plan)
 {
-    *p = (struct pump){.engine = e, .plan = plan, .clock = c, .inputs = inputs, .outputs = outputs};
+    *p = (struct pump){.magic = PUMP_MAGIC,
+                       .engine = e,
+                       .plan = plan,
+                       .clock = c,
+                       .inputs = inputs,
+                       .outputs = outputs};
     list_init(&p->ready);
     results_init(&p->results, e, plan, c, outputs, &inputs[SIDE_LEFT].group.bad_records);
     for (int s = 0; s < SIDES; s++)
@@ -73,7 +79,7 @@ static bool may_take(const struct pump *p, const struct source *s)
 
 void pump_ready(void *pump, struct source *s)
 {
-    struct pump *p = pump;
+    struct pump *p = object_of(pump, PUMP_MAGIC);
 
     engine_feed_unread(p->engine, &s->feed);
     if (p->plan->replay) {

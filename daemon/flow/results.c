@@ -1,5 +1,6 @@
 #include "flow/results.h"
 
+#include "base/object.h"
 #include "flow/tell.h"
 
 #define DELIVERY_FUEL 2000 /* to settle its news, beside its bytes */
@@ -8,6 +9,7 @@ void results_init(struct results *r, struct engine *e, const struct plan *plan,
                   struct stream_clock *c, struct output *outputs, struct log_limit *bad_records)
 {
     *r = (struct results){
+        .magic = RESULTS_MAGIC,
         .engine = e,
         .plan = plan,
         .clock = c,
@@ -175,7 +177,7 @@ static void take_deliveries(struct results *r, int64_t *fuel)
 /* The reader's descriptor is wanted back. What has no rows may stand before what was written. */
 static void on_recall(void *arg)
 {
-    struct results *r = arg;
+    struct results *r = object_of(arg, RESULTS_MAGIC);
     struct delivery *d;
     int64_t fuel = 0;
 

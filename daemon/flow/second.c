@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/object.h"
 #include "flow/output.h"
 #include "io/thread.h"
 
@@ -25,7 +26,10 @@
 /* Row memory that is kept. */
 #define ROWS_KEEP (512 << 10)
 
+#define SECOND_MAGIC 0x444e4353u /* SCND */
+
 struct second {
+    uint32_t magic;
     pthread_t thread;
     bool running;
     pthread_mutex_t lock;
@@ -206,7 +210,7 @@ static void fill(struct second *s, struct delivery *d)
 
 static void *run(void *arg)
 {
-    struct second *s = arg;
+    struct second *s = object_of(arg, SECOND_MAGIC);
     struct delivery *d;
 
     while ((d = wait_for_work(s)) != NULL) {
@@ -242,6 +246,7 @@ struct second *second_start(struct event_base *base, const struct output_format 
 {
     struct second *s = mem_alloc_zeroed(1, sizeof(*s));
 
+    s->magic = SECOND_MAGIC;
     s->plan = plan;
     s->piece = piece;
     s->encoder = encoder_new(format, plan);

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "base/mem.h"
+#include "base/object.h"
 
 static bool source_ok(const struct source *s)
 {
@@ -18,7 +19,7 @@ static void tell_ready(struct source *s)
 
 static void on_readable(struct link *l)
 {
-    tell_ready(LIST_MEMBER(l, struct source, link));
+    tell_ready(object_of(LIST_MEMBER(l, struct source, link), SOURCE_MAGIC));
 }
 
 static const struct link_owner link_owner = {.readable = on_readable};
@@ -39,6 +40,7 @@ struct source *source_new(struct source_group *g, int fd, const char *peer)
     list_append(&g->sources, &s->among);
     list_link_init(&s->ready_link);
     g->count++;
+    s->magic = SOURCE_MAGIC;
     s->group = g;
     link_init(&s->link, g->base, fd, &link_owner);
     s->peer = mem_strdup(peer);
@@ -59,6 +61,7 @@ void source_free(struct source *s)
     decoder_free(s->decoder);
     buf_done(&s->tail);
     mem_free(s->peer);
+    s->magic = 0;
     mem_free(s);
 }
 

@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/object.h"
 #include "io/address.h"
 #include "io/clock.h"
 #include "io/log.h"
@@ -169,7 +170,7 @@ static void on_connecting(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
-    end_try(arg, 0);
+    end_try(object_of(arg, CONNECTOR_MAGIC), 0);
 }
 
 /* Begins to connect. Returns 0 when that may go well, or why not. */
@@ -223,7 +224,7 @@ static void try_unix(struct connector *c)
 
 static void on_resolved(void *owner, struct addrinfo *found, const char *error)
 {
-    struct connector *c = owner;
+    struct connector *c = object_of(owner, CONNECTOR_MAGIC);
 
     c->resolver = NULL;
     event_del(&c->timer);
@@ -248,7 +249,7 @@ static void begin(struct connector *c)
 
 static void on_timer(evutil_socket_t fd, short what, void *arg)
 {
-    struct connector *c = arg;
+    struct connector *c = object_of(arg, CONNECTOR_MAGIC);
 
     (void)fd;
     (void)what;
@@ -266,6 +267,7 @@ void connector_start(struct connector *c, struct event_base *base, const struct 
                      const char *section, connector_connected *connected, void *owner)
 {
     *c = (struct connector){
+        .magic = CONNECTOR_MAGIC,
         .endpoint = e,
         .section = section,
         .base = base,

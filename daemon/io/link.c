@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/object.h"
 #include "io/socket.h"
 
 static bool link_ok(const struct link *l)
@@ -21,7 +22,7 @@ static bool link_ok(const struct link *l)
 
 static struct link *link_of(void *arg, evutil_socket_t fd)
 {
-    struct link *l = arg;
+    struct link *l = object_of(arg, LINK_MAGIC);
 
     assert(link_ok(l) && l->fd == fd);
     return l;
@@ -60,7 +61,7 @@ static enum link_kind kind_of(int fd)
 
 void link_init(struct link *l, struct event_base *base, int fd, const struct link_owner *owner)
 {
-    *l = (struct link){.fd = fd, .kind = kind_of(fd), .owner = owner};
+    *l = (struct link){.magic = LINK_MAGIC, .fd = fd, .kind = kind_of(fd), .owner = owner};
     event_assign(&l->reading, base, fd, EV_READ | EV_PERSIST, on_readable, l);
     assert(link_ok(l));
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/object.h"
 #include "io/address.h"
 #include "io/clock.h"
 #include "io/socket.h"
@@ -72,7 +73,7 @@ static void rest(struct listener *l)
 
 static void on_rest_over(evutil_socket_t fd, short what, void *arg)
 {
-    struct listener *l = arg;
+    struct listener *l = object_of(arg, LISTENER_MAGIC);
 
     (void)fd;
     (void)what;
@@ -100,7 +101,7 @@ static bool take_one(struct listener *l)
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
-    struct listener *l = arg;
+    struct listener *l = object_of(arg, LISTENER_MAGIC);
 
     (void)fd;
     (void)what;
@@ -134,6 +135,7 @@ bool listener_open(struct listener *l, struct event_base *base, const struct end
                    const char *section, listener_accept *accept, void *owner)
 {
     *l = (struct listener){
+        .magic = LISTENER_MAGIC,
         .endpoint = e,
         .section = section,
         .spare_fd = -1,

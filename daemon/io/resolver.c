@@ -9,11 +9,15 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/object.h"
 #include "io/thread.h"
+
+#define RESOLVER_MAGIC 0x564c5352u /* RSLV */
 
 /* Held by the loop until it has answered or is forgotten, and by the thread until that has
  * found; who lets go last frees it. The thread touches what stands in its part only. */
 struct resolver {
+    uint32_t magic;
     /* the loop's */
     struct event answered;
     resolver_answer *answer;
@@ -39,6 +43,7 @@ static void let_go(struct resolver *r)
         close(r->fd);
     mem_free(r->host);
     mem_free(r->port);
+    r->magic = 0;
     mem_free(r);
 }
 
@@ -57,7 +62,7 @@ static void find(struct resolver *r, int flags)
 
 static void *run(void *arg)
 {
-    struct resolver *r = arg;
+    struct resolver *r = object_of(arg, RESOLVER_MAGIC);
     const uint64_t one = 1;
     ssize_t written;
 
@@ -71,7 +76,7 @@ static void *run(void *arg)
 
 static void on_answered(evutil_socket_t fd, short what, void *arg)
 {
-    struct resolver *r = arg;
+    struct resolver *r = object_of(arg, RESOLVER_MAGIC);
     struct addrinfo *found;
 
     (void)fd;
@@ -105,6 +110,7 @@ struct resolver *resolver_ask(struct event_base *base, const char *host, const c
 {
     struct resolver *r = mem_alloc_zeroed(1, sizeof(*r));
 
+    r->magic = RESOLVER_MAGIC;
     r->host = mem_strdup(host);
     r->port = mem_strdup(port);
     r->answer = answer;

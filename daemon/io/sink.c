@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "base/mem.h"
+#include "base/object.h"
 #include "codec/text.h"
 #include "io/clock.h"
 
@@ -38,7 +39,7 @@ static bool sink_ok(const struct sink *s)
 
 static struct sink *sink_of(struct link *l)
 {
-    struct sink *s = LIST_MEMBER(l, struct sink, link);
+    struct sink *s = object_of(LIST_MEMBER(l, struct sink, link), SINK_MAGIC);
 
     assert(sink_ok(s));
     return s;
@@ -64,7 +65,7 @@ static void on_retry(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
-    go_on(arg);
+    go_on(object_of(arg, SINK_MAGIC));
 }
 
 /* Nothing can be written to it any more: both ways are closed, or it was reset. */
@@ -121,6 +122,7 @@ struct sink *sink_new(struct event_base *base, int fd, const char *name, uint64_
 {
     struct sink *s = mem_alloc_zeroed(1, sizeof(*s));
 
+    s->magic = SINK_MAGIC;
     list_link_init(&s->among);
     link_init(&s->link, base, fd, &link_owner);
     s->name = mem_strdup(name);
@@ -171,6 +173,7 @@ void sink_free(struct sink *s)
     link_done(&s->link);
     buf_done(&s->pending);
     mem_free(s->name);
+    s->magic = 0;
     mem_free(s);
 }
 

@@ -10,6 +10,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/object.h"
 #include "config/reader.h"
 #include "io/clock.h"
 #include "io/file.h"
@@ -99,7 +100,7 @@ static void read_table(struct daemon *d)
 
 static void on_signal(evutil_socket_t signal, short what, void *arg)
 {
-    struct daemon *d = arg;
+    struct daemon *d = object_of(arg, DAEMON_MAGIC);
     struct buf status = BUF_EMPTY;
 
     (void)what;
@@ -137,7 +138,7 @@ static void tell_service(struct daemon *d)
 
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
-    struct daemon *d = arg;
+    struct daemon *d = object_of(arg, DAEMON_MAGIC);
 
     (void)fd;
     (void)what;
@@ -155,7 +156,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 /* Only wakes the loop: the turn that follows lets time go on. */
 static void on_due(evutil_socket_t fd, short what, void *arg)
 {
-    struct daemon *d = arg;
+    struct daemon *d = object_of(arg, DAEMON_MAGIC);
     uint64_t times;
     ssize_t n = read(fd, &times, sizeof(times));
 
@@ -321,7 +322,7 @@ int daemon_run(struct daemon *d, const struct config *config)
 {
     struct event_base *base = event_base_new();
 
-    *d = (struct daemon){.due_ms = INT64_MAX, .stop = {.flow = &d->flow}};
+    *d = (struct daemon){.magic = DAEMON_MAGIC, .due_ms = INT64_MAX, .stop = {.flow = &d->flow}};
     watch_init(&d->watch, &d->flow, &d->stop);
     raise_fd_limit();
     signal(SIGPIPE, SIG_IGN);

@@ -5,13 +5,17 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/object.h"
 #include "io/link.h"
 
 /* A request's head is read, its answer written, then the peer's end awaited: bytes
  * that nobody read would turn our FIN into a reset, and cost the client its answer. */
 enum client_step { CLIENT_READ, CLIENT_WRITE, CLIENT_LINGER };
 
+#define CLIENT_MAGIC 0x544e4c43u /* CLNT */
+
 struct client {
+    uint32_t magic;
     struct list_link among;
     struct http *http;
     struct link link;
@@ -22,7 +26,7 @@ struct client {
 
 static struct client *client_of(struct link *l)
 {
-    return LIST_MEMBER(l, struct client, link);
+    return object_of(LIST_MEMBER(l, struct client, link), CLIENT_MAGIC);
 }
 
 static const struct timeval deadline_after = {.tv_sec = HTTP_DEADLINE_MS / 1000};
@@ -35,6 +39,7 @@ static void client_free(struct client *c)
     link_done(&c->link);
     buf_done(&c->in);
     buf_done(&c->out);
+    c->magic = 0;
     mem_free(c);
 }
 
@@ -181,15 +186,16 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
-    client_free(arg);
+    client_free(object_of(arg, CLIENT_MAGIC));
 }
 
 static void on_client(void *owner, int fd, const char *peer)
 {
-    struct http *h = owner;
+    struct http *h = object_of(owner, HTTP_MAGIC);
     struct client *c = mem_alloc_zeroed(1, sizeof(*c));
 
     (void)peer;
+    c->magic = CLIENT_MAGIC;
     c->http = h;
     link_init(&c->link, h->base, fd, &link_owner);
     list_append(&h->clients, &c->among);
@@ -201,7 +207,8 @@ static void on_client(void *owner, int fd, const char *peer)
 bool http_open(struct http *h, struct event_base *base, const struct endpoint *e,
                http_answer *answer_function, void *owner)
 {
-    *h = (struct http){.base = base, .answer = answer_function, .owner = owner};
+    *h =
+        (struct http){.magic = HTTP_MAGIC, .base = base, .answer = answer_function, .owner = owner};
     list_init(&h->clients);
     if (e->kind == ENDPOINT_NONE)
         return true;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/object.h"
 #include "watch/metrics.h"
 #include "watch/status.h"
 
@@ -65,7 +66,7 @@ static const char page[] =
 
 static void answer(void *owner, const char *path, struct http_reply *ret)
 {
-    struct watch *w = owner;
+    struct watch *w = object_of(owner, WATCH_MAGIC);
 
     results_count_written(&w->flow->pump.results); /* who has got a row finds it in the books */
     if (strcmp(path, "/metrics") == 0) {

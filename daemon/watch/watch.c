@@ -9,6 +9,7 @@
 void watch_init(struct watch *w, struct flow *f, const struct stop *s)
 {
     *w = (struct watch){
+        .magic = WATCH_MAGIC,
         .flow = f,
         .stop = s,
         .started_wall_ms = clock_wall_ms(),

@@ -7,6 +7,7 @@
 
 #include <event2/event.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "config/config.h"
 #include "engine/engine.h"
@@ -15,7 +16,10 @@
 #include "io/listener.h"
 #include "lang/side.h"
 
+#define INPUT_MAGIC 0x54504e49u /* INPT */
+
 struct input {
+    uint32_t magic;
     struct source_group group;
     const struct plan *plan; /* not owned */
     struct engine *engine;   /* not owned */

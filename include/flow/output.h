@@ -49,7 +49,10 @@
 #define OUTPUT_RESULT_FUEL  6
 #define OUTPUT_BYTES_A_FUEL 64
 
+#define OUTPUT_MAGIC 0x5054554fu /* OUTP */
+
 struct output {
+    uint32_t magic;
     const struct output_config *config; /* not owned */
     const char *word;                   /* output, late, rejects */
     struct event_base *base;

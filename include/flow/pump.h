@@ -38,7 +38,10 @@
 #include "io/stream_clock.h"
 #include "model/batch.h"
 
+#define PUMP_MAGIC 0x504d5550u /* PUMP */
+
 struct pump {
+    uint32_t magic;
     struct engine *engine; /* not owned, nor are the next four */
     const struct plan *plan;
     struct stream_clock *clock;

@@ -26,7 +26,10 @@
 
 #define RESULTS_AT_ONCE 64
 
+#define RESULTS_MAGIC 0x544c5352u /* RSLT */
+
 struct results {
+    uint32_t magic;
     struct engine *engine; /* not owned, nor are the next four */
     const struct plan *plan;
     struct stream_clock *clock;

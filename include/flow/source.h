@@ -13,6 +13,7 @@
 #include <event2/event.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/list.h"
@@ -48,7 +49,10 @@ void source_group_init(struct source_group *g, struct event_base *base,
                        const struct input_config *c, enum side side, source_ready *ready,
                        void *mover);
 
+#define SOURCE_MAGIC 0x45435253u /* SRCE */
+
 struct source {
+    uint32_t magic;
     struct list_link among;      /* its group's other sources */
     struct list_link ready_link; /* among those that the mover has to look at */
     struct source_group *group;

@@ -47,7 +47,10 @@ enum connector_step {
  * good during the call. */
 typedef void connector_connected(void *owner, int fd, const char *peer);
 
+#define CONNECTOR_MAGIC 0x54434e43u /* CNCT */
+
 struct connector {
+    uint32_t magic;
     const struct endpoint *endpoint; /* not owned */
     const char *section;             /* for messages: left, output, rejects */
     struct event_base *base;

@@ -22,6 +22,7 @@
 #include <event2/event_struct.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 enum link_kind {
@@ -44,7 +45,10 @@ struct link_owner {
     link_told *readable, *writable;
 };
 
+#define LINK_MAGIC 0x4b4e494cu /* LINK */
+
 struct link {
+    uint32_t magic;
     int fd;
     enum link_kind kind;
     int error;     /* why it is broken: see link_why() */

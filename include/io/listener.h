@@ -11,6 +11,7 @@
 #include <event2/event.h>
 #include <event2/event_struct.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/socket.h>
 
 #include "base/buf.h"
@@ -24,7 +25,10 @@ struct listener;
  * `peer` is good during the call. */
 typedef void listener_accept(void *owner, int fd, const char *peer);
 
+#define LISTENER_MAGIC 0x4e54534cu /* LSTN */
+
 struct listener {
+    uint32_t magic;
     const struct endpoint *endpoint; /* not owned */
     const char *section;             /* for messages: left, output, http */
     struct binding binding;

@@ -43,7 +43,10 @@ typedef void sink_gone(void *owner, struct sink *s);
  * sink_put_written(). */
 typedef void sink_returned(void *borrower);
 
+#define SINK_MAGIC 0x4b4e4953u /* SINK */
+
 struct sink {
+    uint32_t magic;
     struct list_link among; /* the owner's other ones */
     struct link link;
     char *name;         /* owned; of the peer, or the path */

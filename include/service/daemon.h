@@ -16,7 +16,10 @@
 
 #define DAEMON_SIGNALS 4
 
+#define DAEMON_MAGIC 0x4d454144u /* DAEM */
+
 struct daemon {
+    uint32_t magic;
     struct flow flow;
     struct stop stop;
     struct watch watch;

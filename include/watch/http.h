@@ -11,6 +11,7 @@
 
 #include <event2/event.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/list.h"
@@ -30,7 +31,10 @@ struct http_reply {
 /* Fills the reply for a path such as `/metrics`. */
 typedef void http_answer(void *owner, const char *path, struct http_reply *ret);
 
+#define HTTP_MAGIC 0x50545448u /* HTTP */
+
 struct http {
+    uint32_t magic;
     struct endpoint endpoint; /* the configuration's, with our limits */
     struct listener listener;
     bool listening;

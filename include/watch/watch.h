@@ -15,7 +15,10 @@
 #include "flow/stop.h"
 #include "watch/http.h"
 
+#define WATCH_MAGIC 0x48435457u /* WTCH */
+
 struct watch {
+    uint32_t magic;
     struct flow *flow; /* not owned, as the next one */
     const struct stop *stop;
     struct http http;
