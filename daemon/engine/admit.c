@@ -163,7 +163,7 @@ static size_t admit_some(struct engine *e, enum side side, struct batch *b, size
 /* A row that had to wait has told its time already, and is still the next one. */
 static bool has_turn(const struct engine *e, enum side side)
 {
-    if (e->plan->match == MATCH_BATCH)
+    if (plan_traits(e->plan)->bounded)
         return side == SIDE_RIGHT || e->ended[SIDE_RIGHT];
     if (!e->plan->replay || e->begun[side])
         return true;

@@ -20,22 +20,14 @@ static bool key_field(const struct plan_side *p, size_t *ret)
     return true;
 }
 
-/* Windows know to within their size when a record was. */
+/* Aligned windows know to within their size when a record was. */
 static uint16_t time_flag(const struct plan *plan)
 {
-    switch (plan->match) {
-    case MATCH_TUMBLING:
-    case MATCH_SLIDING:
-        return plan->size_ms <= UINT32_MAX ? RECORD_TIME32 : RECORD_TIMED;
-    case MATCH_SESSION:
-    case MATCH_INTERVAL:
-    case MATCH_LATEST:
-        return RECORD_TIMED;
-    case MATCH_LOOKUP:
-    case MATCH_BATCH:
-        break;
-    }
-    return plan->keep_times ? RECORD_TIMED : 0;
+    const struct match_traits *traits = plan_traits(plan);
+
+    if (traits->aligned && plan->size_ms <= UINT32_MAX)
+        return RECORD_TIME32;
+    return traits->by_time || plan->keep_times ? RECORD_TIMED : 0;
 }
 
 void judge_init(struct judge *j, const struct plan *plan)
