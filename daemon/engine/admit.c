@@ -43,7 +43,7 @@ static struct feed *feed_of(struct engine *e, enum side side, const struct batch
 /* The time of a record of the batch: event time goes on by it. */
 static void tell_time(struct engine *e, enum side side, const struct batch *b, int64_t t)
 {
-    watermark_record(&e->watermark, feed_of(e, side, b), t);
+    watermark_record(&e->watermark, feed_of(e, side, b), (struct stream_time){t});
     engine_advance_by_watermark(e);
 }
 
@@ -79,8 +79,9 @@ static size_t admit_run(struct engine *e, enum side side, const struct batch *b,
         .highest = BATCH_NO_TIME,
     };
     if (e->event)
-        run.below =
-            least(run.below, watermark_calm(&e->watermark, feed_of(e, side, b), open.until));
+        run.below = least(run.below, watermark_calm(&e->watermark, feed_of(e, side, b),
+                                                    (struct stream_time){open.until})
+                                         .ms);
     n = append_rows(&e->judge, b, from, &run);
     if (n == 0)
         return 0;

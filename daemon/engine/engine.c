@@ -157,7 +157,7 @@ static void advance(struct engine *e, struct stream_time t)
 
 void engine_advance_by_watermark(struct engine *e)
 {
-    advance(e, (struct stream_time){e->watermark.reached});
+    advance(e, e->watermark.reached);
 }
 
 void engine_advance(struct engine *e, struct stream_time now)
@@ -254,7 +254,7 @@ bool engine_is_stuck(const struct engine *e)
 
 bool engine_idle_is_due(const struct engine *e, struct mono_time now)
 {
-    return e->event && now.ms >= e->watermark.check_ms;
+    return e->event && now.ms >= e->watermark.check.ms;
 }
 
 /* --- out --- */
@@ -340,7 +340,7 @@ struct stream_time engine_time(const struct engine *e)
 
 struct stream_time engine_watermark(const struct engine *e, enum side side)
 {
-    return (struct stream_time){e->watermark.side[side].own};
+    return e->watermark.side[side].own;
 }
 
 bool engine_side_idle(const struct engine *e, enum side side)

@@ -26,35 +26,36 @@
 struct feed {
     struct list_link link;
     enum side side;
-    int64_t highest; /* time seen; INT64_MIN: none yet */
-    int64_t last_ms; /* monotonic: of its last record */
-    bool unread;     /* watermark_unread() */
+    struct stream_time highest; /* time seen; STREAM_TIME_MIN: none yet */
+    struct mono_time last;      /* when its last record came */
+    bool unread;                /* watermark_unread() */
     bool idle;
 };
 
 struct watermark_side {
     struct list feeds; /* the open ones */
     int64_t delay_ms;
-    int64_t idle_ms;      /* WATERMARK_NEVER: never idle */
-    int64_t own;          /* its watermark; INT64_MIN: none yet. Never goes back */
-    int64_t others;       /* the lowest of all feeds that count but `pushing`; INT64_MAX: none */
-    struct feed *pushing; /* whose records come at the moment */
-    int64_t last_ms;      /* monotonic: of its last record */
-    int64_t busy_ms;      /* monotonic: until then something was unread */
-    int64_t gone_ms;      /* monotonic: when it became idle, or ended */
+    int64_t idle_ms;        /* WATERMARK_NEVER: never idle */
+    struct stream_time own; /* its watermark; STREAM_TIME_MIN: none yet. Never goes back */
+    struct stream_time
+        others;            /* the lowest of all feeds that count but `pushing`; STREAM_TIME_MAX */
+    struct feed *pushing;  /* whose records come at the moment */
+    struct mono_time last; /* when its last record came */
+    struct mono_time busy; /* until then something was unread */
+    struct mono_time gone; /* when it became idle, or ended */
     bool idle, ended;
 };
 #define WATERMARK_NEVER (-1)
 
 struct watermark {
     struct watermark_side side[SIDES];
-    int64_t reached;       /* the join's; INT64_MIN: none yet. Never goes back */
-    int64_t mono_ms;       /* as told last */
-    int64_t count_from_ms; /* idle time counts from here at the earliest */
-    int64_t check_ms;      /* before this nobody becomes idle */
-    bool drifting;         /* no side counts that has not ended ... */
-    int64_t drift_from;    /* ... since the monotonic clock was here ... */
-    int64_t drift_base;    /* ... and time there */
+    struct stream_time reached;    /* the join's; STREAM_TIME_MIN: none yet. Never goes back */
+    struct mono_time now;          /* as told last */
+    struct mono_time count_from;   /* idle time counts from here at the earliest */
+    struct mono_time check;        /* before this nobody becomes idle */
+    bool drifting;                 /* no side counts that has not ended ... */
+    struct mono_time drift_from;   /* ... since the monotonic clock was here ... */
+    struct stream_time drift_base; /* ... and time there */
 };
 
 /* `idle_ms` WATERMARK_NEVER: off. */
@@ -75,19 +76,20 @@ void watermark_unread(struct watermark *w, struct feed *f);
 void watermark_read(struct watermark *w, struct feed *f, bool held);
 
 /* A record of time `t` came from `f`: its side is not idle, and time may go on. */
-void watermark_record(struct watermark *w, struct feed *f, int64_t t);
+void watermark_record(struct watermark *w, struct feed *f, struct stream_time t);
 
 /* Records of `f` whose times are all below this one let the join's time come to less than
  * `until`, which it has not reached yet, and leave the answers of watermark_has_turn() and
- * watermark_holds_back() about the feed and its side as they are. INT64_MIN: there may be
+ * watermark_holds_back() about the feed and its side as they are. STREAM_TIME_MIN: there may be
  * none. */
-int64_t watermark_calm(const struct watermark *w, const struct feed *f, int64_t until);
+struct stream_time watermark_calm(const struct watermark *w, const struct feed *f,
+                                  struct stream_time until);
 
 /* Looks who is idle by now, and lets time go on that moves with the clock. */
 void watermark_clock(struct watermark *w, struct mono_time now);
 
 /* When watermark_clock() will have something to do, given that `due` is the next time
- * that matters; INT64_MAX: never, without a record. */
+ * that matters; MONO_TIME_MAX: never, without a record. */
 struct mono_time watermark_wake(const struct watermark *w, struct stream_time due);
 
 /* Replay: does this side's record come next? It does where the side's own watermark is

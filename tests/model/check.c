@@ -79,10 +79,10 @@ static void tell_shown(struct check *c, const struct machine_entry *entry)
     const struct feed *feed = &c->feeds[entry - c->machine->log];
     struct ref_record record;
     if (!c->scene->plan.event_time || lines->taken == lines->sent ||
-        feed->last_ms != entry->mono_ms || feed->idle)
+        feed->last.ms != entry->mono_ms || feed->idle)
         return;
     scene_record(c->scene, lines->ids[lines->taken], &record);
-    if (record.time > feed->highest)
+    if (record.time > feed->highest.ms)
         return;
     long long before = 0, after = 0;
     ref_own_time(c->reference, (enum ref_side)entry->side, &before);

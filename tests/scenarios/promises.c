@@ -113,8 +113,8 @@ static bool holds_time_back(const struct machine *m, enum side side,
     bool other_counts = !m->feed[other].ended && !engine_side_idle(m->engine, other);
     if (other_counts && own > engine_watermark(m->engine, other).ms)
         return false;
-    return c->feed.highest == INT64_MIN ||
-           c->feed.highest - m->config->plan->side[side].delay_ms - 1 <= own;
+    return c->feed.highest.ms == INT64_MIN ||
+           c->feed.highest.ms - m->config->plan->side[side].delay_ms - 1 <= own;
 }
 
 uint64_t state_allowed(const struct machine *m, enum side side, const struct machine_connection *c)

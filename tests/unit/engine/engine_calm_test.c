@@ -129,8 +129,8 @@ static void assert_alike(const struct calm *c)
             if (!c->is_open[s][i])
                 continue;
             ASSERT_ALIKE(engine_holds(e, s, feed_at(c, e, s, i)));
-            ASSERT_ALIKE(feed_at(c, e, s, i)->highest);
-            ASSERT_ALIKE(feed_at(c, e, s, i)->last_ms);
+            ASSERT_ALIKE(feed_at(c, e, s, i)->highest.ms);
+            ASSERT_ALIKE(feed_at(c, e, s, i)->last.ms);
             ASSERT_ALIKE(feed_at(c, e, s, i)->idle);
         }
     }

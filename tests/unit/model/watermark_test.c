@@ -19,6 +19,11 @@ static void clock_at(struct watermark *w, int64_t ms)
     watermark_clock(w, (struct mono_time){ms});
 }
 
+static int64_t calm(const struct watermark *w, const struct feed *f, int64_t until)
+{
+    return watermark_calm(w, f, (struct stream_time){until}).ms;
+}
+
 /* --- records --- */
 
 static void time_is_the_lower_sides_highest_less_delay_less_one(void **state)
@@ -30,17 +35,17 @@ static void time_is_the_lower_sides_highest_less_delay_less_one(void **state)
     begin(&w, 100, WATERMARK_NEVER);
     watermark_open(&w, &l, SIDE_LEFT);
     watermark_open(&w, &r, SIDE_RIGHT);
-    assert_int_equal(w.reached, NONE);
-    watermark_record(&w, &l, 1000);
-    assert_int_equal(w.side[SIDE_LEFT].own, 899);
-    assert_int_equal(w.reached, NONE);
-    watermark_record(&w, &r, 700);
-    assert_int_equal(w.reached, 599);
-    watermark_record(&w, &r, 5000);
-    assert_int_equal(w.reached, 899);
-    watermark_record(&w, &l, 20); /* out of order: nothing goes back */
-    assert_int_equal(w.side[SIDE_LEFT].own, 899);
-    assert_int_equal(w.reached, 899);
+    assert_int_equal(w.reached.ms, NONE);
+    watermark_record(&w, &l, (struct stream_time){1000});
+    assert_int_equal(w.side[SIDE_LEFT].own.ms, 899);
+    assert_int_equal(w.reached.ms, NONE);
+    watermark_record(&w, &r, (struct stream_time){700});
+    assert_int_equal(w.reached.ms, 599);
+    watermark_record(&w, &r, (struct stream_time){5000});
+    assert_int_equal(w.reached.ms, 899);
+    watermark_record(&w, &l, (struct stream_time){20}); /* out of order: nothing goes back */
+    assert_int_equal(w.side[SIDE_LEFT].own.ms, 899);
+    assert_int_equal(w.reached.ms, 899);
 }
 
 static void delays_are_a_sides_own_and_times_may_be_negative(void **state)
@@ -52,11 +57,11 @@ static void delays_are_a_sides_own_and_times_may_be_negative(void **state)
     watermark_init(&w, (int64_t[SIDES]){0, 5000}, (int64_t[SIDES]){-1, -1});
     watermark_open(&w, &l, SIDE_LEFT);
     watermark_open(&w, &r, SIDE_RIGHT);
-    watermark_record(&w, &l, -1);
-    watermark_record(&w, &r, -1);
-    assert_int_equal(w.side[SIDE_LEFT].own, -2);
-    assert_int_equal(w.side[SIDE_RIGHT].own, -5002);
-    assert_int_equal(w.reached, -5002);
+    watermark_record(&w, &l, (struct stream_time){-1});
+    watermark_record(&w, &r, (struct stream_time){-1});
+    assert_int_equal(w.side[SIDE_LEFT].own.ms, -2);
+    assert_int_equal(w.side[SIDE_RIGHT].own.ms, -5002);
+    assert_int_equal(w.reached.ms, -5002);
 }
 
 static void a_side_is_as_far_as_its_slowest_connection(void **state)
@@ -69,16 +74,16 @@ static void a_side_is_as_far_as_its_slowest_connection(void **state)
     watermark_open(&w, &a, SIDE_LEFT);
     watermark_open(&w, &b, SIDE_LEFT);
     watermark_open(&w, &silent, SIDE_LEFT); /* does not count before its first record */
-    watermark_record(&w, &a, 1000);
-    assert_int_equal(w.side[SIDE_LEFT].own, 999);
-    watermark_record(&w, &b, 400);
-    assert_int_equal(w.side[SIDE_LEFT].own, 999); /* never back */
-    watermark_record(&w, &a, 2000);
-    assert_int_equal(w.side[SIDE_LEFT].own, 999); /* b is at 400 */
-    watermark_record(&w, &b, 1500);
-    assert_int_equal(w.side[SIDE_LEFT].own, 1499);
-    watermark_record(&w, &b, 3000);
-    assert_int_equal(w.side[SIDE_LEFT].own, 1999); /* now a is the slower one */
+    watermark_record(&w, &a, (struct stream_time){1000});
+    assert_int_equal(w.side[SIDE_LEFT].own.ms, 999);
+    watermark_record(&w, &b, (struct stream_time){400});
+    assert_int_equal(w.side[SIDE_LEFT].own.ms, 999); /* never back */
+    watermark_record(&w, &a, (struct stream_time){2000});
+    assert_int_equal(w.side[SIDE_LEFT].own.ms, 999); /* b is at 400 */
+    watermark_record(&w, &b, (struct stream_time){1500});
+    assert_int_equal(w.side[SIDE_LEFT].own.ms, 1499);
+    watermark_record(&w, &b, (struct stream_time){3000});
+    assert_int_equal(w.side[SIDE_LEFT].own.ms, 1999); /* now a is the slower one */
 }
 
 static void a_connection_that_closes_counts_no_longer(void **state)
@@ -90,16 +95,16 @@ static void a_connection_that_closes_counts_no_longer(void **state)
     begin(&w, 0, WATERMARK_NEVER);
     watermark_open(&w, &a, SIDE_LEFT);
     watermark_open(&w, &b, SIDE_LEFT);
-    watermark_record(&w, &a, 1000);
-    watermark_record(&w, &b, 5000);
-    assert_int_equal(w.side[SIDE_LEFT].own, 999);
+    watermark_record(&w, &a, (struct stream_time){1000});
+    watermark_record(&w, &b, (struct stream_time){5000});
+    assert_int_equal(w.side[SIDE_LEFT].own.ms, 999);
     watermark_close(&w, &a);
-    assert_int_equal(w.side[SIDE_LEFT].own, 4999);
+    assert_int_equal(w.side[SIDE_LEFT].own.ms, 4999);
     watermark_close(&w, &b);
-    assert_int_equal(w.side[SIDE_LEFT].own, 4999); /* the side keeps what it had */
+    assert_int_equal(w.side[SIDE_LEFT].own.ms, 4999); /* the side keeps what it had */
     watermark_open(&w, &again, SIDE_LEFT);
-    watermark_record(&w, &again, 1200);
-    assert_int_equal(w.side[SIDE_LEFT].own, 4999);
+    watermark_record(&w, &again, (struct stream_time){1200});
+    assert_int_equal(w.side[SIDE_LEFT].own.ms, 4999);
 }
 
 /* --- ends --- */
@@ -113,14 +118,14 @@ static void an_ended_side_is_at_the_end_of_time(void **state)
     begin(&w, 0, WATERMARK_NEVER);
     watermark_open(&w, &l, SIDE_LEFT);
     watermark_open(&w, &r, SIDE_RIGHT);
-    watermark_record(&w, &r, 1000);
-    assert_int_equal(w.reached, NONE);
+    watermark_record(&w, &r, (struct stream_time){1000});
+    assert_int_equal(w.reached.ms, NONE);
     watermark_end(&w, SIDE_LEFT);
-    assert_int_equal(w.reached, 999);
-    watermark_record(&w, &r, 7000);
-    assert_int_equal(w.reached, 6999);
+    assert_int_equal(w.reached.ms, 999);
+    watermark_record(&w, &r, (struct stream_time){7000});
+    assert_int_equal(w.reached.ms, 6999);
     watermark_end(&w, SIDE_RIGHT);
-    assert_int_equal(w.reached, INT64_MAX);
+    assert_int_equal(w.reached.ms, INT64_MAX);
 }
 
 static void ended_and_idle_together_never_make_the_end(void **state)
@@ -131,14 +136,14 @@ static void ended_and_idle_together_never_make_the_end(void **state)
     (void)state;
     begin(&w, 0, 1000);
     watermark_open(&w, &l, SIDE_LEFT);
-    watermark_record(&w, &l, 1000);
+    watermark_record(&w, &l, (struct stream_time){1000});
     watermark_end(&w, SIDE_LEFT);
     clock_at(&w, 999);
-    assert_int_equal(w.reached, NONE); /* the right side has not come, and is not idle yet */
+    assert_int_equal(w.reached.ms, NONE); /* the right side has not come, and is not idle yet */
     clock_at(&w, 1000);
-    assert_int_equal(w.reached, 999);
+    assert_int_equal(w.reached.ms, 999);
     clock_at(&w, 1500);
-    assert_int_equal(w.reached, 1499);
+    assert_int_equal(w.reached.ms, 1499);
 }
 
 /* --- idleness --- */
@@ -152,21 +157,22 @@ static void an_idle_side_holds_nothing_back_until_its_next_record(void **state)
     begin(&w, 0, 1000);
     watermark_open(&w, &l, SIDE_LEFT);
     watermark_open(&w, &r, SIDE_RIGHT);
-    watermark_record(&w, &r, 2000);
+    watermark_record(&w, &r, (struct stream_time){2000});
     clock_at(&w, 500);
-    watermark_record(&w, &l, 900000);
-    assert_int_equal(w.reached, 1999);
+    watermark_record(&w, &l, (struct stream_time){900000});
+    assert_int_equal(w.reached.ms, 1999);
     assert_int_equal(watermark_wake(&w, STREAM_TIME_MAX).ms, 1000);
     clock_at(&w, 999);
     assert_false(w.side[SIDE_RIGHT].idle);
     clock_at(&w, 1000);
     assert_true(w.side[SIDE_RIGHT].idle);
-    assert_int_equal(w.reached, 899999);
-    watermark_record(&w, &r, 3000); /* it counts again; time does not go back */
+    assert_int_equal(w.reached.ms, 899999);
+    watermark_record(&w, &r,
+                     (struct stream_time){3000}); /* it counts again; time does not go back */
     assert_false(w.side[SIDE_RIGHT].idle);
-    assert_int_equal(w.reached, 899999);
-    watermark_record(&w, &l, 999999);
-    assert_int_equal(w.reached, 899999);
+    assert_int_equal(w.reached.ms, 899999);
+    watermark_record(&w, &l, (struct stream_time){999999});
+    assert_int_equal(w.reached.ms, 899999);
 }
 
 static void one_idle_connection_of_several_counts_no_longer(void **state)
@@ -178,14 +184,14 @@ static void one_idle_connection_of_several_counts_no_longer(void **state)
     begin(&w, 0, 1000);
     watermark_open(&w, &a, SIDE_LEFT);
     watermark_open(&w, &b, SIDE_LEFT);
-    watermark_record(&w, &a, 100);
+    watermark_record(&w, &a, (struct stream_time){100});
     clock_at(&w, 600);
-    watermark_record(&w, &b, 5000);
-    assert_int_equal(w.side[SIDE_LEFT].own, 99);
+    watermark_record(&w, &b, (struct stream_time){5000});
+    assert_int_equal(w.side[SIDE_LEFT].own.ms, 99);
     clock_at(&w, 1000);
     assert_true(a.idle);
     assert_false(w.side[SIDE_LEFT].idle);
-    assert_int_equal(w.side[SIDE_LEFT].own, 4999);
+    assert_int_equal(w.side[SIDE_LEFT].own.ms, 4999);
 }
 
 static void connections_that_became_idle_did_so_one_after_the_other(void **state)
@@ -197,13 +203,13 @@ static void connections_that_became_idle_did_so_one_after_the_other(void **state
     begin(&w, 0, 1000);
     watermark_open(&w, &slow, SIDE_LEFT);
     watermark_open(&w, &fast, SIDE_LEFT);
-    watermark_record(&w, &slow, 100);
+    watermark_record(&w, &slow, (struct stream_time){100});
     clock_at(&w, 600);
-    watermark_record(&w, &fast, 5000);
+    watermark_record(&w, &fast, (struct stream_time){5000});
     clock_at(&w, 100000); /* found out long after both */
     assert_true(w.side[SIDE_LEFT].idle);
-    assert_int_equal(w.side[SIDE_LEFT].own, 4999);
-    assert_int_equal(w.reached, 4999 + 100000 - 1600);
+    assert_int_equal(w.side[SIDE_LEFT].own.ms, 4999);
+    assert_int_equal(w.reached.ms, 4999 + 100000 - 1600);
 }
 
 static void a_connection_with_something_unread_is_not_idle(void **state)
@@ -215,7 +221,7 @@ static void a_connection_with_something_unread_is_not_idle(void **state)
     begin(&w, 0, 1000);
     watermark_open(&w, &l, SIDE_LEFT);
     watermark_open(&w, &r, SIDE_RIGHT);
-    watermark_record(&w, &l, 5000);
+    watermark_record(&w, &l, (struct stream_time){5000});
     watermark_unread(&w, &r);
     clock_at(&w, 100000); /* as after a long suspension: what came was not read yet */
     assert_false(w.side[SIDE_RIGHT].idle);
@@ -235,8 +241,8 @@ static void a_connection_that_closes_unread_hinders_its_side_no_longer(void **st
     begin(&w, 0, 1000);
     watermark_open(&w, &l, SIDE_LEFT);
     watermark_open(&w, &r, SIDE_RIGHT);
-    watermark_record(&w, &l, 5000);
-    watermark_record(&w, &r, 9000);
+    watermark_record(&w, &l, (struct stream_time){5000});
+    watermark_record(&w, &r, (struct stream_time){9000});
     watermark_unread(&w, &l);
     clock_at(&w, 1500);
     watermark_close(&w, &l); /* without a connection, a side counts from its last record */
@@ -252,7 +258,7 @@ static void after_a_hold_idle_time_counts_anew(void **state)
     (void)state;
     begin(&w, 0, 1000);
     watermark_open(&w, &l, SIDE_LEFT);
-    watermark_record(&w, &l, 5000);
+    watermark_record(&w, &l, (struct stream_time){5000});
     watermark_unread(&w, &l);
     clock_at(&w, 5000);
     watermark_read(&w, &l, true);
@@ -274,15 +280,15 @@ static void a_side_without_connections_stays_until_idle_passes(void **state)
     watermark_open(&w, &l, SIDE_LEFT);
     watermark_open(&w, &r, SIDE_RIGHT);
     clock_at(&w, 200);
-    watermark_record(&w, &l, 1000);
+    watermark_record(&w, &l, (struct stream_time){1000});
     watermark_close(&w, &l);
     clock_at(&w, 900);
-    watermark_record(&w, &r, 70000);
-    assert_int_equal(w.reached, 999);
+    watermark_record(&w, &r, (struct stream_time){70000});
+    assert_int_equal(w.reached.ms, 999);
     clock_at(&w, 1199);
-    assert_int_equal(w.reached, 999);
+    assert_int_equal(w.reached.ms, 999);
     clock_at(&w, 1200); /* since its last record */
-    assert_int_equal(w.reached, 69999);
+    assert_int_equal(w.reached.ms, 69999);
 }
 
 static void nobody_is_idle_before_the_ready_line_or_with_idle_off(void **state)
@@ -318,20 +324,22 @@ static void when_all_are_idle_time_goes_to_the_highest_and_on_with_the_clock(voi
     begin(&w, 0, 1000);
     watermark_open(&w, &l, SIDE_LEFT);
     watermark_open(&w, &r, SIDE_RIGHT);
-    watermark_record(&w, &l, 15000);
-    watermark_record(&w, &r, 2000);
+    watermark_record(&w, &l, (struct stream_time){15000});
+    watermark_record(&w, &r, (struct stream_time){2000});
     clock_at(&w, 1000);
-    assert_int_equal(w.reached, 14999);
+    assert_int_equal(w.reached.ms, 14999);
     assert_int_equal(watermark_wake(&w, (struct stream_time){19999}).ms, 6000);
     assert_int_equal(watermark_wake(&w, (struct stream_time){10}).ms, 1000);
     clock_at(&w, 6000);
-    assert_int_equal(w.reached, 19999);
-    watermark_record(&w, &r, 16000); /* right counts, left does not: its word alone counts */
-    assert_int_equal(w.reached, 19999);
+    assert_int_equal(w.reached.ms, 19999);
+    watermark_record(
+        &w, &r,
+        (struct stream_time){16000}); /* right counts, left does not: its word alone counts */
+    assert_int_equal(w.reached.ms, 19999);
     clock_at(&w, 6900);
-    assert_int_equal(w.reached, 19999);
-    watermark_record(&w, &r, 30000);
-    assert_int_equal(w.reached, 29999);
+    assert_int_equal(w.reached.ms, 19999);
+    watermark_record(&w, &r, (struct stream_time){30000});
+    assert_int_equal(w.reached.ms, 29999);
 }
 
 static void without_any_record_there_is_no_time(void **state)
@@ -342,7 +350,7 @@ static void without_any_record_there_is_no_time(void **state)
     begin(&w, 0, 1000);
     clock_at(&w, 50000);
     assert_true(w.side[SIDE_LEFT].idle && w.side[SIDE_RIGHT].idle);
-    assert_int_equal(w.reached, NONE);
+    assert_int_equal(w.reached.ms, NONE);
 }
 
 static void a_monotonic_clock_told_backward_changes_nothing(void **state)
@@ -353,11 +361,11 @@ static void a_monotonic_clock_told_backward_changes_nothing(void **state)
     (void)state;
     begin(&w, 0, 1000);
     watermark_open(&w, &l, SIDE_LEFT);
-    watermark_record(&w, &l, 5000);
+    watermark_record(&w, &l, (struct stream_time){5000});
     clock_at(&w, 3000); /* both were idle at 1000, whenever that is found out */
-    assert_int_equal(w.reached, 6999);
+    assert_int_equal(w.reached.ms, 6999);
     clock_at(&w, 2000);
-    assert_int_equal(w.reached, 6999);
+    assert_int_equal(w.reached.ms, 6999);
 }
 
 /* --- who comes next --- */
@@ -373,10 +381,10 @@ static void the_side_that_is_behind_has_the_turn(void **state)
     watermark_open(&w, &r, SIDE_RIGHT);
     assert_true(watermark_has_turn(&w, SIDE_LEFT)); /* none yet: left */
     assert_false(watermark_has_turn(&w, SIDE_RIGHT));
-    watermark_record(&w, &l, 1000);
+    watermark_record(&w, &l, (struct stream_time){1000});
     assert_false(watermark_has_turn(&w, SIDE_LEFT));
     assert_true(watermark_has_turn(&w, SIDE_RIGHT));
-    watermark_record(&w, &r, 1000); /* equal: left */
+    watermark_record(&w, &r, (struct stream_time){1000}); /* equal: left */
     assert_true(watermark_has_turn(&w, SIDE_LEFT));
     assert_false(watermark_has_turn(&w, SIDE_RIGHT));
     watermark_end(&w, SIDE_LEFT);
@@ -393,9 +401,9 @@ static void time_waits_for_the_feeds_that_are_behind(void **state)
     watermark_open(&w, &l, SIDE_LEFT);
     watermark_open(&w, &slow, SIDE_RIGHT);
     watermark_open(&w, &fast, SIDE_RIGHT);
-    watermark_record(&w, &l, 9000);
-    watermark_record(&w, &slow, 1000);
-    watermark_record(&w, &fast, 5000);
+    watermark_record(&w, &l, (struct stream_time){9000});
+    watermark_record(&w, &slow, (struct stream_time){1000});
+    watermark_record(&w, &fast, (struct stream_time){5000});
     assert_false(watermark_holds_back(&w, SIDE_LEFT, &l));
     assert_true(watermark_holds_back(&w, SIDE_RIGHT, &slow));
     assert_false(watermark_holds_back(&w, SIDE_RIGHT, &fast));
@@ -415,22 +423,22 @@ static void a_feed_alone_is_calm_until_its_side_would_come_there(void **state)
     begin(&w, 100, WATERMARK_NEVER);
     watermark_open(&w, &l, SIDE_LEFT);
     watermark_open(&w, &r, SIDE_RIGHT);
-    assert_int_equal(watermark_calm(&w, &l, 2000), NONE); /* its first record is one to tell */
-    watermark_record(&w, &l, 1000);
-    assert_int_equal(watermark_calm(&w, &l, 2000), INT64_MAX); /* the right side holds time */
-    watermark_record(&w, &r, 1500);
-    assert_int_equal(watermark_calm(&w, &r, 2000), INT64_MAX);
-    assert_int_equal(watermark_calm(&w, &l, 2000), 1500); /* then it comes up to the right one */
-    watermark_record(&w, &l, 1500);
-    assert_int_equal(watermark_calm(&w, &l, 2000), 1501); /* then it is ahead */
-    watermark_record(&w, &l, 1501);
-    assert_int_equal(watermark_calm(&w, &l, 2000), INT64_MAX);
+    assert_int_equal(calm(&w, &l, 2000), NONE); /* its first record is one to tell */
+    watermark_record(&w, &l, (struct stream_time){1000});
+    assert_int_equal(calm(&w, &l, 2000), INT64_MAX); /* the right side holds time */
+    watermark_record(&w, &r, (struct stream_time){1500});
+    assert_int_equal(calm(&w, &r, 2000), INT64_MAX);
+    assert_int_equal(calm(&w, &l, 2000), 1500); /* then it comes up to the right one */
+    watermark_record(&w, &l, (struct stream_time){1500});
+    assert_int_equal(calm(&w, &l, 2000), 1501); /* then it is ahead */
+    watermark_record(&w, &l, (struct stream_time){1501});
+    assert_int_equal(calm(&w, &l, 2000), INT64_MAX);
     watermark_end(&w, SIDE_RIGHT);
-    assert_int_equal(watermark_calm(&w, &l, 2000), 2101);
-    watermark_record(&w, &l, 2100);
-    assert_int_equal(w.reached, 1999);
-    watermark_record(&w, &l, 2101);
-    assert_int_equal(w.reached, 2000);
+    assert_int_equal(calm(&w, &l, 2000), 2101);
+    watermark_record(&w, &l, (struct stream_time){2100});
+    assert_int_equal(w.reached.ms, 1999);
+    watermark_record(&w, &l, (struct stream_time){2101});
+    assert_int_equal(w.reached.ms, 2000);
 }
 
 static void a_feed_behind_others_is_calm_until_it_is_past_the_next(void **state)
@@ -443,16 +451,16 @@ static void a_feed_behind_others_is_calm_until_it_is_past_the_next(void **state)
     watermark_end(&w, SIDE_RIGHT);
     watermark_open(&w, &a, SIDE_LEFT);
     watermark_open(&w, &b, SIDE_LEFT);
-    watermark_record(&w, &a, 200);
-    watermark_record(&w, &b, 500);
-    assert_int_equal(watermark_calm(&w, &a, 2000), NONE); /* another feed pushes */
-    watermark_record(&w, &a, 200);
-    assert_int_equal(watermark_calm(&w, &a, 2000), 501);
-    watermark_record(&w, &a, 500);
+    watermark_record(&w, &a, (struct stream_time){200});
+    watermark_record(&w, &b, (struct stream_time){500});
+    assert_int_equal(calm(&w, &a, 2000), NONE); /* another feed pushes */
+    watermark_record(&w, &a, (struct stream_time){200});
+    assert_int_equal(calm(&w, &a, 2000), 501);
+    watermark_record(&w, &a, (struct stream_time){500});
     assert_true(watermark_holds_back(&w, SIDE_LEFT, &a));
-    watermark_record(&w, &a, 501);
+    watermark_record(&w, &a, (struct stream_time){501});
     assert_false(watermark_holds_back(&w, SIDE_LEFT, &a));
-    assert_int_equal(watermark_calm(&w, &a, 2000), INT64_MAX); /* time waits for the other */
+    assert_int_equal(calm(&w, &a, 2000), INT64_MAX); /* time waits for the other */
 }
 
 int main(void)
