@@ -203,7 +203,7 @@ def test_every_type_and_function_is_there_and_no_other():
 
 
 def test_every_reason_of_a_rejected_row_is_there_and_no_other():
-    source = (PROJECT / "daemon" / "core" / "batch.c").read_text()
+    source = (PROJECT / "daemon" / "model" / "batch.c").read_text()
     known = re.findall(r'\[REJECT_(?!NONE)\w+\] = "(\w+)"', source)
     text = chapter(INI_PAGE, "ROWS OUT")
     documented = re.search(r"^\.It Cm reason\n(.*?)^\.El", text, re.M | re.S)[1]
