@@ -5,7 +5,7 @@
 #include "codec/text.h"
 
 enum op_kind {
-    OP_LINE, /* all fields of a side, in order, written as that side's lines are */
+    OP_RANGE, /* neighbouring fields of a side that stand in its lines as they are to be written */
     OP_FIELD,
     OP_EXPRESSION,
 };
@@ -13,9 +13,12 @@ enum op_kind {
 /* A step of a compiled select. */
 struct op {
     enum op_kind kind;
-    size_t item; /* of the select; OP_LINE: the first of them */
     enum side side;
-    size_t field;
+    size_t item;  /* of the select; OP_RANGE: the first of `count` */
+    size_t field; /* OP_RANGE: the first of `count` */
+    size_t count;
+    unsigned ends_at; /* OP_RANGE: at which delimiter behind its start; 0: with the line */
+    bool whole;       /* OP_RANGE: all of the line */
     const struct expr *expr;
 };
 
@@ -42,7 +45,8 @@ struct encoder {
     bool alike[SIDES];      /* lines of this side that were received verbatim are right here */
     struct op *ops;         /* owned */
     size_t op_count;
-    bool two_lines;         /* two ops, both of them OP_LINE */
+    bool only_ranges;       /* all ops are OP_RANGE, ... */
+    bool two_lines;         /* ... and they are two whole lines */
     struct column *columns; /* owned; one an item */
     struct buf leads;       /* what their leads point at */
     struct bytes tail;      /* of each row */
@@ -112,40 +116,51 @@ static void make_columns(struct encoder *e)
     mem_free(ends);
 }
 
-static bool is_field(const struct expr *e, enum side side, size_t field)
+/* How many neighbouring fields of one side stand in the select from `item`, a field, on? */
+static size_t count_neighbours(const struct expr_list *select, size_t item)
 {
-    return e->kind == EXPR_FIELD && e->side == side && e->field == field;
+    const struct expr *first = select->items[item].expr;
+    size_t n = 1;
+
+    for (; item + n < select->count; n++) {
+        const struct expr *e = select->items[item + n].expr;
+        if (e->kind != EXPR_FIELD || e->side != first->side || e->field != first->field + n)
+            break;
+    }
+    return n;
 }
 
-/* Do all fields of a side stand in the select, in order, from `item` on? */
-static bool is_whole_side(const struct encoder *e, size_t item, enum side side)
-{
-    const struct expr_list *select = &e->format->select;
-    size_t count = e->plan->side[side].form.field_count;
-
-    if (count == 0 || count > select->count - item)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        if (!is_field(select->items[item + i].expr, side, i))
-            return false;
-    return true;
-}
-
-/* Returns how many items the op is for. */
-static size_t compile_op(const struct encoder *e, size_t item, struct op *ret)
+static struct op compile_op(const struct encoder *e, size_t item)
 {
     const struct expr *expr = e->format->select.items[item].expr;
+    struct op op = {.kind = OP_EXPRESSION, .item = item, .count = 1, .expr = expr};
 
-    *ret = (struct op){.kind = OP_EXPRESSION, .item = item, .expr = expr};
     if (expr->kind != EXPR_FIELD)
-        return 1;
-    ret->kind = OP_FIELD;
-    ret->side = expr->side;
-    ret->field = expr->field;
-    if (!e->alike[expr->side] || !is_whole_side(e, item, expr->side))
-        return 1;
-    ret->kind = OP_LINE;
-    return e->plan->side[expr->side].form.field_count;
+        return op;
+    op.kind = OP_FIELD;
+    op.side = expr->side;
+    op.field = expr->field;
+    if (e->alike[expr->side]) {
+        op.kind = OP_RANGE;
+        op.count = count_neighbours(&e->format->select, item);
+        if (op.field + op.count < e->plan->side[op.side].form.field_count)
+            op.ends_at = (unsigned)op.count;
+        op.whole = op.field == 0 && op.ends_at == 0;
+    }
+    return op;
+}
+
+static void compile(struct encoder *e)
+{
+    e->only_ranges = true;
+    for (size_t item = 0; item < e->format->select.count;) {
+        struct op op = compile_op(e, item);
+
+        e->ops[e->op_count++] = op;
+        e->only_ranges &= op.kind == OP_RANGE;
+        item += op.count;
+    }
+    e->two_lines = e->only_ranges && e->op_count == 2 && e->ops[0].whole && e->ops[1].whole;
 }
 
 static bool is_alike(const struct output_format *f, const struct record_form *input)
@@ -174,9 +189,7 @@ struct encoder *encoder_new(const struct output_format *f, const struct plan *pl
     }
     e->memory = expr_memory_new();
     make_columns(e);
-    for (size_t item = 0; item < count;)
-        item += compile_op(e, item, &e->ops[e->op_count++]);
-    e->two_lines = e->op_count == 2 && e->ops[0].kind == OP_LINE && e->ops[1].kind == OP_LINE;
+    compile(e);
     return e;
 }
 
@@ -233,16 +246,40 @@ static void add_field(struct encoder *e, const struct result *r, size_t item, en
         add_text(e, item, text);
 }
 
-static inline void add_line(struct encoder *e, const struct result *r, const struct op *op)
+/* A call: the loop over whole lines, which needs none, keeps its registers. */
+static __attribute__((noinline)) struct bytes cut_range(const struct op *op, struct bytes body,
+                                                        char delimiter)
+{
+    const char *start;
+
+    if (op->field > 0) {
+        start = bytes_find_nth(body, delimiter, (unsigned)op->field) + 1;
+        body.n -= (size_t)(start - body.p);
+        body.p = start;
+    }
+    if (op->ends_at > 0)
+        body.n = (size_t)(bytes_find_nth(body, delimiter, op->ends_at) - body.p);
+    return body;
+}
+
+/* Of a record that is stored as it came. */
+static inline struct bytes range_of(const struct op *op, const struct record *r, char delimiter)
+{
+    struct bytes body = record_body(r);
+
+    return op->whole ? body : cut_range(op, body, delimiter);
+}
+
+static void add_range(struct encoder *e, const struct result *r, const struct op *op)
 {
     const struct record *record = r->record[op->side];
 
     if (record != NULL && !record_has(record, RECORD_PACKED)) {
-        add_piece(e, op->item, record_body(record), FORM_RAW);
+        add_piece(e, op->item, range_of(op, record, e->style.delimiter), FORM_RAW);
         return;
     }
-    for (size_t i = 0; i < e->plan->side[op->side].form.field_count; i++)
-        add_field(e, r, op->item + i, op->side, i);
+    for (size_t i = 0; i < op->count; i++)
+        add_field(e, r, op->item + i, op->side, op->field + i);
 }
 
 static struct expr_input input_of(struct encoder *e, const struct result *r)
@@ -285,8 +322,8 @@ static bool make_pieces(struct encoder *e, const struct result *r)
         const struct op *op = &e->ops[i];
 
         switch (op->kind) {
-        case OP_LINE:
-            add_line(e, r, op);
+        case OP_RANGE:
+            add_range(e, r, op);
             break;
         case OP_FIELD:
             add_field(e, r, op->item, op->side, op->field);
@@ -336,29 +373,7 @@ static inline char *write_piece(char *to, const struct piece *p, const struct cs
     return copy_bytes(to, p->text.p, p->text.n);
 }
 
-/* The most common row by far: two whole lines as they were received. False: a side is
- * padded or packed, so it has to be made in pieces. */
-static inline bool append_two_lines(const struct encoder *e, const struct result *r, struct buf *to)
-{
-    const struct record *first = r->record[e->ops[0].side], *second = r->record[e->ops[1].side];
-    struct bytes a, b;
-    char *at;
-
-    if (first == NULL || second == NULL || record_has(first, RECORD_PACKED) ||
-        record_has(second, RECORD_PACKED))
-        return false;
-    a = record_body(first);
-    b = record_body(second);
-    at = buf_reserve(to, a.n + b.n + 2);
-    at = copy_bytes(at, a.p, a.n);
-    *at++ = e->style.delimiter;
-    at = copy_bytes(at, b.p, b.n);
-    *at = '\n';
-    buf_advance(to, a.n + b.n + 2);
-    return true;
-}
-
-/* Apart from the most common row, which saves no registers for it. */
+/* Apart from the most common rows, which save no registers for it. */
 static __attribute__((noinline)) bool append_pieces(struct encoder *e, const struct result *r,
                                                     struct buf *to)
 {
@@ -377,10 +392,58 @@ static __attribute__((noinline)) bool append_pieces(struct encoder *e, const str
     return true;
 }
 
-static inline bool append_row(struct encoder *e, const struct result *r, struct buf *to)
+/* --- the most common rows by far: ranges of lines as they were received --- */
+
+static __attribute__((noinline)) char *grow(struct buf *to, char *at, size_t room)
 {
-    return r->kind != RESULT_FAILED &&
-           ((e->two_lines && append_two_lines(e, r, to)) || append_pieces(e, r, to));
+    size_t used = (size_t)(at - (to->data + to->tail));
+
+    return buf_reserve(to, used + room) + used;
+}
+
+/* Appends rows up to the first of which a side is padded or packed, or that is none; returns their
+ * number. What does not change is read once: for all that the compiler knows it may be written to
+ * the rows. */
+static inline __attribute__((always_inline)) size_t
+append_ranges(const struct encoder *e, size_t op_count, bool whole, const struct result *results,
+              size_t n, size_t full, struct buf *to)
+{
+    const char delimiter = e->style.delimiter;
+    const struct op *const ops = e->ops;
+    size_t i;
+
+    for (i = 0; i < n && buf_length(to) < full && results[i].kind != RESULT_FAILED; i++) {
+        char *at = to->data + to->tail;
+        const char *limit = to->data + to->capacity;
+
+        for (size_t k = 0; k < op_count; k++) {
+            const struct record *record = results[i].record[ops[k].side];
+            struct bytes text;
+
+            if (record == NULL || record_has(record, RECORD_PACKED))
+                return i;
+            text = whole ? record_body(record) : range_of(&ops[k], record, delimiter);
+            if (text.n >= (size_t)(limit - at)) {
+                at = grow(to, at, text.n + 1);
+                limit = to->data + to->capacity;
+            }
+            at = copy_bytes(at, text.p, text.n);
+            *at++ = delimiter;
+        }
+        at[-1] = '\n';
+        to->tail = (size_t)(at - to->data);
+    }
+    return i;
+}
+
+/* Two whole lines are what there is without a select: the compiler makes a loop for them that does
+ * not look at ops. */
+static size_t append_rows_of_ranges(const struct encoder *e, const struct result *results, size_t n,
+                                    size_t full, struct buf *to)
+{
+    if (e->two_lines)
+        return append_ranges(e, 2, true, results, n, full, to);
+    return append_ranges(e, e->op_count, false, results, n, full, to);
 }
 
 size_t encoder_results(struct encoder *e, const struct result *results, size_t n, size_t full,
@@ -388,9 +451,15 @@ size_t encoder_results(struct encoder *e, const struct result *results, size_t n
 {
     size_t i = 0;
 
-    while (i < n && buf_length(to) < full && append_row(e, &results[i], to))
+    buf_reserve(to, 1); /* there is a buffer */
+    for (;;) {
+        if (e->only_ranges)
+            i += append_rows_of_ranges(e, results + i, n - i, full, to);
+        if (i == n || buf_length(to) >= full || results[i].kind == RESULT_FAILED ||
+            !append_pieces(e, &results[i], to))
+            return i;
         i++;
-    return i;
+    }
 }
 
 void encoder_failure(const struct encoder *e, struct buf *to)

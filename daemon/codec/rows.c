@@ -43,6 +43,7 @@ void rows_init(struct rows *r, const struct input_format *f)
                 .field = i,
                 .type = type,
                 .digits_in_range = digits_in_range(type),
+                .decimal = type == TYPE_DOUBLE,
                 .is_time = f->timed && i == f->time_field,
             };
     }
@@ -272,7 +273,7 @@ bool rows_take_record(struct rows *r, struct batch *b, struct bytes line, size_t
 /* One walk over the marks. What does not change is kept here, apart from what is
  * written through pointers, so that it can stay in registers. Two ways to place
  * fields: if the columns are the fields, each goes behind the one before; else they
- * are mapped. */
+ * are mapped. And two ways to walk a block: one knows quotes. */
 struct walk {
     const char *bytes; /* all of them */
     const char *line;  /* where the current one starts */
@@ -283,6 +284,10 @@ struct walk {
     struct placing placing; /* mapped */
     struct bytes null_text;
     size_t columns, field_count, max_line;
+    bool inside;       /* of quotes, where the block begins */
+    bool line_quoted;  /* the current line has a quote in a field, or a block, before */
+    unsigned in_field; /* quotes of the current field in blocks before */
+    uint64_t quotes;   /* of the block, in fields that have not ended */
 };
 
 static inline struct walk walk_start(const struct rows *r, struct batch *b, const char *bytes,
@@ -305,12 +310,37 @@ static inline struct walk walk_start(const struct rows *r, struct batch *b, cons
     };
 }
 
-/* False: the line has more fields than it may have. (A mapped one says so at its end.) */
-SCAN_INLINE bool end_field(struct walk *w, const char *stop, bool mapped)
+/* The field ends at bit `at` of the block. What most quoted fields are: two quotes, round it.
+ * False: it is another one, or broken. */
+SCAN_INLINE bool take_quotes(struct walk *w, unsigned at, struct bytes *text, bool *ret_quoted)
+{
+    uint64_t before = w->quotes & ((UINT64_C(1) << at) - 1);
+    unsigned count = w->in_field + (unsigned)__builtin_popcountll(before);
+
+    w->quotes ^= before;
+    w->in_field = 0;
+    *ret_quoted = count > 0;
+    if (count == 0)
+        return true;
+    if (count != 2 || text->p[0] != '"' || text->p[text->n - 1] != '"')
+        return false;
+    text->p++;
+    text->n -= 2;
+    w->line_quoted = true;
+    return true;
+}
+
+/* False: the line has more fields than it may have (a mapped one says so at its end), or quotes
+ * that want a closer look. */
+SCAN_INLINE bool end_field(struct walk *w, const char *stop, unsigned at, bool mapped,
+                           bool with_quotes)
 {
     struct bytes text = {w->field, (size_t)(stop - w->field)};
+    bool quoted = false;
 
-    if (is_null_text(&w->null_text, text))
+    if (with_quotes && !take_quotes(w, at, &text, &quoted))
+        return false;
+    if (!quoted && is_null_text(&w->null_text, text))
         text = BYTES_NULL;
     w->field = stop + 1;
     if (mapped) {
@@ -339,20 +369,22 @@ SCAN_INLINE void next_row(struct walk *w, const struct rows *r, bool mapped)
         w->placing = placing_start(&r->columns, w->placing.fields + w->field_count);
 }
 
-/* The line's last field ends at `stop`, the line at `end`. False: it is no good row,
- * or has no room. */
+/* The line's last field ends at `stop`, the line at `end`, which is bit `at` of the block. False:
+ * it is no good row, or has no room. */
 SCAN_INLINE bool end_line(struct walk *w, const struct rows *r, const char *stop, const char *end,
-                          bool mapped)
+                          unsigned at, bool mapped, bool with_quotes)
 {
     size_t n = (size_t)(stop - w->line);
 
-    if (!end_field(w, stop, mapped) || !has_all_fields(w, mapped) || n > w->max_line)
+    if (!end_field(w, stop, at, mapped, with_quotes) || !has_all_fields(w, mapped) ||
+        n > w->max_line)
         return false;
     /* Member by member: a whole row would be made elsewhere and copied. */
     w->row->line.p = w->line;
     w->row->line.n = n;
     w->row->consumed = (size_t)(end + 1 - w->bytes);
-    w->row->verdict = mapped ? VERDICT_TAKE_PACKED : VERDICT_TAKE;
+    w->row->verdict =
+        mapped || (with_quotes && w->line_quoted) ? VERDICT_TAKE_PACKED : VERDICT_TAKE;
     w->row->reject = REJECT_NONE;
     w->row->late = false;
     w->row->detail = -1;
@@ -362,7 +394,7 @@ SCAN_INLINE bool end_line(struct walk *w, const struct rows *r, const char *stop
 
 /* The lines that end in a block. False: the walk is over, at w->line. */
 SCAN_INLINE bool walk_block(struct walk *w, const struct rows *r, struct batch *b,
-                            const char *block, struct scan_marks m, bool mapped)
+                            const char *block, struct scan_marks m, bool mapped, bool with_quotes)
 {
     for (uint64_t stops = m.line_end | m.delimiter; stops != 0; stops &= stops - 1) {
         unsigned at = (unsigned)__builtin_ctzll(stops);
@@ -370,7 +402,7 @@ SCAN_INLINE bool walk_block(struct walk *w, const struct rows *r, struct batch *
         const char *stop = end;
 
         if ((m.delimiter >> at & 1) != 0) {
-            if (!end_field(w, end, mapped))
+            if (!end_field(w, end, at, mapped, with_quotes))
                 return false;
             continue;
         }
@@ -379,47 +411,85 @@ SCAN_INLINE bool walk_block(struct walk *w, const struct rows *r, struct batch *
             return false;
         if (end > w->line && end[-1] == '\r')
             stop--;
-        if (stop > w->line && !end_line(w, r, stop, end, mapped))
+        if (stop > w->line && !end_line(w, r, stop, end, at, mapped, with_quotes))
             return false;
         w->line = w->field = end + 1;
+        if (with_quotes)
+            w->line_quoted = false;
         if (w->row == b->rows + BATCH_ROWS)
             return false;
+    }
+    if (with_quotes) {
+        w->in_field += (unsigned)__builtin_popcountll(w->quotes);
+        w->quotes = 0;
+        w->line_quoted |= w->in_field > 0;
     }
     return true;
 }
 
+/* Each bit becomes whether there is an odd number of bits up to it. */
+static inline uint64_t parity_up_to(uint64_t x)
+{
+    for (unsigned shift = 1; shift < 64; shift *= 2)
+        x ^= x << shift;
+    return x;
+}
+
+/* Takes the marks that lie within quotes away. A line that ends there wants a closer look. */
+static inline void heed_quotes(struct walk *w, struct scan_marks *m, uint64_t quotes)
+{
+    uint64_t inside = parity_up_to(quotes) ^ (w->inside ? UINT64_MAX : 0);
+
+    m->odd = (m->odd & ~quotes) | (m->line_end & inside);
+    m->delimiter &= ~inside;
+    w->inside = inside >> 63 != 0;
+    w->quotes = quotes;
+}
+
+/* *ret_stopped: at a line that this way does not take. */
 SCAN_INLINE size_t walk_lines(const struct rows *r, struct batch *b, struct bytes bytes, size_t at,
-                              scan_block_fn *scan_block, bool mapped)
+                              scan_block_fn *scan_block, bool mapped, bool with_quotes,
+                              bool *ret_stopped)
 {
     const char delimiter = r->format->delimiter;
     struct walk w = walk_start(r, b, bytes.p, at);
     uint64_t odd_before = 0; /* 1: the current line has an odd byte in a block before */
 
+    *ret_stopped = false;
     for (size_t base = at; base < bytes.n; base += SCAN_BLOCK) {
         const char *block = bytes.p + base;
         struct scan_marks m = scan(block, bytes.n - base, delimiter, scan_block);
 
+        if (with_quotes && (m.odd != 0 || w.line_quoted))
+            heed_quotes(&w, &m, scan(block, bytes.n - base, '"', scan_block).delimiter);
         m.odd |= odd_before; /* as if it were the first byte of this one */
-        if (!walk_block(&w, r, b, block, m, mapped))
+        if (!walk_block(&w, r, b, block, m, mapped, with_quotes)) {
+            *ret_stopped = w.row < b->rows + BATCH_ROWS;
             break;
+        }
         odd_before = m.odd != 0;
     }
     b->count = (size_t)(w.row - b->rows);
     return (size_t)(w.line - bytes.p);
 }
 
-typedef size_t walk_fn(const struct rows *r, struct batch *b, struct bytes bytes, size_t at);
+typedef size_t walk_fn(const struct rows *r, struct batch *b, struct bytes bytes, size_t at,
+                       bool *ret_stopped);
 
+#define WALK(name, target, way, mapped, with_quotes)                                               \
+    static target size_t name(const struct rows *r, struct batch *b, struct bytes bytes,           \
+                              size_t at, bool *ret_stopped)                                        \
+    {                                                                                              \
+        return walk_lines(r, b, bytes, at, scan_block_##way, mapped, with_quotes, ret_stopped);    \
+    }
 #define WALKS(way, target)                                                                         \
-    static target size_t walk_##way(const struct rows *r, struct batch *b, struct bytes bytes,     \
-                                    size_t at)                                                     \
+    WALK(walk_##way, target, way, false, false)                                                    \
+    WALK(walk_##way##_mapped, target, way, true, false)                                            \
+    WALK(walk_##way##_quotes, target, way, false, true)                                            \
+    WALK(walk_##way##_mapped_quotes, target, way, true, true)
+#define WALKS_OF(way)                                                                              \
     {                                                                                              \
-        return walk_lines(r, b, bytes, at, scan_block_##way, false);                               \
-    }                                                                                              \
-    static target size_t walk_##way##_mapped(const struct rows *r, struct batch *b,                \
-                                             struct bytes bytes, size_t at)                        \
-    {                                                                                              \
-        return walk_lines(r, b, bytes, at, scan_block_##way, true);                                \
+        {walk_##way, walk_##way##_mapped}, {walk_##way##_quotes, walk_##way##_mapped_quotes},      \
     }
 
 /* clang-format off */
@@ -430,17 +500,28 @@ WALKS(avx2, SCAN_TARGET_AVX2)
 #endif
 /* clang-format on */
 
-/* By the way of scanning, and whether the columns are mapped. */
-static walk_fn *const walks[SCAN_WAYS][2] = {
-    [SCAN_PLAIN] = {walk_plain, walk_plain_mapped},
+/* By the way of scanning, whether quotes are known, and whether the columns are mapped. */
+static walk_fn *const walks[SCAN_WAYS][2][2] = {
+    [SCAN_PLAIN] = WALKS_OF(plain),
 #ifdef __x86_64__
-    [SCAN_SSE2] = {walk_sse2, walk_sse2_mapped},
-    [SCAN_AVX2] = {walk_avx2, walk_avx2_mapped},
+    [SCAN_SSE2] = WALKS_OF(sse2),
+    [SCAN_AVX2] = WALKS_OF(avx2),
 #endif
 };
 
-/* The times of rows from `from` on, where they can be told at a glance. True: all can. */
-static bool read_stamps(const struct rows *r, struct batch *b, size_t from)
+/* Where a line has quotes, more will: the rest of the batch goes the way that knows them. */
+static size_t walk_all(const struct rows *r, struct batch *b, struct bytes bytes, size_t at)
+{
+    const bool mapped = !r->columns.identity;
+    bool stopped;
+
+    at = walks[r->way][false][mapped](r, b, bytes, at, &stopped);
+    if (stopped)
+        at = walks[r->way][true][mapped](r, b, bytes, at, &stopped);
+    return at;
+}
+
+static bool read_all_stamps(const struct rows *r, struct batch *b, size_t from)
 {
     const struct bytes *fields = b->fields + r->format->time_field;
     size_t field_count = b->field_count, told = 0;
@@ -455,6 +536,20 @@ static bool read_stamps(const struct rows *r, struct batch *b, size_t from)
     return told == b->count - from;
 }
 
+/* The times of rows from `from` on that the batch tells, where they can be told at a glance. True:
+ * all can. */
+static bool read_stamps(const struct rows *r, struct batch *b, size_t from)
+{
+    if (!r->format->timed)
+        return false;
+    if (!r->stamps) {
+        for (size_t i = from; i < b->count; i++)
+            b->times[i] = BATCH_NO_TIME;
+        return false;
+    }
+    return read_all_stamps(r, b, from);
+}
+
 /* False: it has no room in the scratch. */
 static bool type_row(struct rows *r, struct batch *b, struct row *row)
 {
@@ -464,8 +559,6 @@ static bool type_row(struct rows *r, struct batch *b, struct row *row)
     bool canonical = true;
     enum typing typing;
 
-    if (!r->stamps)
-        *time = BATCH_NO_TIME;
     typing = type_fields(r, b, fields, &canonical, &bad, time);
     if (typing == TYPING_GOOD) {
         if (!canonical)
@@ -481,17 +574,48 @@ static bool type_row(struct rows *r, struct batch *b, struct row *row)
     return true;
 }
 
-/* Types are looked at when lines are cut, and not line by line: either loop has all it needs in
- * registers then. */
+/* Marks the rows from `from` on of which a field cannot be told at a glance to be canonical. */
+SCAN_INLINE void glance_column(const struct batch *b, size_t from, const struct typed_field *t,
+                               bool decimal, bool *odd)
+{
+    const size_t field_count = b->field_count;
+    const struct bytes *field = b->fields + from * field_count + t->field;
+
+    for (size_t i = from; i < b->count; i++, field += field_count)
+        odd[i] |= field->p != NULL && !digits_plain_number(*field, t->digits_in_range) &&
+                  !(decimal && digits_plain_decimal(*field));
+}
+
+/* Times have to be read, not only told, but for stamps, which are. */
+static void glance(const struct rows *r, const struct batch *b, size_t from, bool *odd)
+{
+    for (size_t k = 0; k < r->typed_count; k++) {
+        const struct typed_field *t = &r->typed[k];
+
+        if (t->is_time) {
+            for (size_t i = from; i < b->count; i++)
+                odd[i] |= b->times[i] == BATCH_NO_TIME;
+        } else if (t->decimal) {
+            glance_column(b, from, t, true, odd);
+        } else {
+            glance_column(b, from, t, false, odd);
+        }
+    }
+}
+
+/* Types are looked at when lines are cut, and not line by line, column by column: each loop has all
+ * it needs in registers then. */
 size_t rows_take_plain(struct rows *r, struct batch *b, const char *bytes, size_t n, size_t at)
 {
-    size_t i = b->count;
-    bool typed;
+    bool odd[BATCH_ROWS] = {false};
+    size_t from = b->count;
 
-    at = walks[r->way][!r->columns.identity](r, b, (struct bytes){bytes, n}, at);
-    typed = r->typed_count == 0 || (r->stamps && read_stamps(r, b, i) && r->typed_count == 1);
-    for (; !typed && i < b->count; i++)
-        if (!type_row(r, b, &b->rows[i])) {
+    at = walk_all(r, b, (struct bytes){bytes, n}, at);
+    if (r->typed_count == 0 || (read_stamps(r, b, from) && r->typed_count == 1))
+        return at;
+    glance(r, b, from, odd);
+    for (size_t i = from; i < b->count; i++)
+        if (odd[i] && !type_row(r, b, &b->rows[i])) {
             b->count = i;
             return (size_t)(b->rows[i].line.p - bytes);
         }

@@ -7,8 +7,10 @@
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 struct bytes {
@@ -32,6 +34,38 @@ static inline bool bytes_equal(struct bytes a, struct bytes b)
     if (a.n >= 8 && a.n <= 16)
         return memcmp(a.p, b.p, 8) == 0 && memcmp(a.p + a.n - 8, b.p + a.n - 8, 8) == 0;
     return a.n == 0 || memcmp(a.p, b.p, a.n) == 0;
+}
+
+/* Each byte's highest bit, where it equals `c`; no other bit. */
+static inline uint64_t bytes_marks(uint64_t eight, char c)
+{
+    const uint64_t low_bits = UINT64_C(0x7f7f7f7f7f7f7f7f);
+    uint64_t x = eight ^ (unsigned char)c * UINT64_C(0x0101010101010101);
+
+    return ~(((x & low_bits) + low_bits) | x | low_bits);
+}
+
+/* Where the `nth` `c` is, counted from 1. NULL: there are fewer. */
+static inline const char *bytes_find_nth(struct bytes text, char c, unsigned nth)
+{
+    const char *at = text.p, *end = text.p + text.n;
+    uint64_t eight, marks;
+    unsigned count;
+
+    for (; end - at >= 8; at += 8, nth -= count) {
+        memcpy(&eight, at, sizeof(eight));
+        marks = bytes_marks(le64toh(eight), c);
+        count = (unsigned)__builtin_popcountll(marks);
+        if (count < nth)
+            continue;
+        while (--nth > 0)
+            marks &= marks - 1;
+        return at + __builtin_ctzll(marks) / 8;
+    }
+    for (; at < end; at++)
+        if (*at == c && --nth == 0)
+            return at;
+    return NULL;
 }
 
 /* <0, 0, >0, bytewise; a prefix is less. */

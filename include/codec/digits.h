@@ -2,7 +2,8 @@
  * codec/digits: the numbers that nearly all numbers are, told at a glance.
  *
  * Up to 16 digits and nothing else, the first one not 0: that is canonical for
- * every type of whole numbers, if it has not more digits than are always in range.
+ * every type of whole numbers, if it has not more digits than are always in range. Of doubles,
+ * also up to 15 digits with a point between them, neither the first nor the last one 0.
  * Whatever is not told here may still be a number: value_check() knows.
  */
 #ifndef CODEC_DIGITS_H
@@ -63,6 +64,43 @@ static inline bool digits_plain_number(struct bytes text, size_t max)
         return false;
     digits_load(text, &a, &b);
     return eight_are_digits(a) && eight_are_digits(b);
+}
+
+/* `n` bytes, 3 to 8, the first as the lowest one of a word; what is behind them are digits. */
+static inline uint64_t digits_load_some(const char *p, size_t n)
+{
+    uint64_t fill = n < 8 ? EIGHT('0') << 8 * n : 0;
+    uint32_t a, b;
+
+    if (n < 4)
+        return fill | (unsigned char)p[0] | (uint64_t)(unsigned char)p[1] << 8 |
+               (uint64_t)(unsigned char)p[2] << 16;
+    memcpy(&a, p, 4);
+    memcpy(&b, p + n - 4, 4);
+    return fill | le32toh(a) | (uint64_t)le32toh(b) << 8 * (n - 4); /* some bytes twice */
+}
+
+/* 2 to 15 digits and a point between them, neither the first nor the last digit 0. */
+static inline bool digits_plain_decimal(struct bytes text)
+{
+    uint64_t a, b = EIGHT('0'), points_a, points_b;
+
+    if (text.n - 3 > 13 || text.p[0] <= '0' || text.p[text.n - 1] <= '0')
+        return false;
+    if (text.n > 8) {
+        size_t twice = 16 - text.n; /* bytes that are in both words: as digits in the second */
+        memcpy(&a, text.p, 8);
+        memcpy(&b, text.p + text.n - 8, 8);
+        a = le64toh(a);
+        b = le64toh(b) >> 8 * twice << 8 * twice | (EIGHT('0') & ~(UINT64_MAX << 8 * twice));
+    } else {
+        a = digits_load_some(text.p, text.n);
+    }
+    points_a = bytes_marks(a, '.') >> 7;
+    points_b = bytes_marks(b, '.') >> 7;
+    return eight_are_digits(a ^ points_a * ('.' ^ '0')) &&
+           eight_are_digits(b ^ points_b * ('.' ^ '0')) &&
+           __builtin_popcountll(points_a) + __builtin_popcountll(points_b) == 1;
 }
 
 #endif

@@ -25,6 +25,7 @@ struct typed_field {
     size_t field;
     enum value_type type;
     size_t digits_in_range; /* see codec/digits.h */
+    bool decimal;           /* a point may stand between the digits */
     bool is_time;           /* whose times the batch tells */
 };
 

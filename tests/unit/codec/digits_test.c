@@ -46,6 +46,38 @@ static void any_other_byte_at_any_place_is_seen(void **state)
     }
 }
 
+/* value_check() is the judge: what is told is canonical, and whatever could be told is. */
+static void decimals_are_told_by_their_digits_and_one_point(void **state)
+{
+    static const char bytes[] = "0179..-e+/:,a\"\x00\xff";
+
+    (void)state;
+    for (size_t n = 0; n <= 18; n++) {
+        char *p = mem_alloc(n + 1);
+        for (unsigned seed = 0; seed < 20000; seed++) {
+            uint64_t random = seed * UINT64_C(0x9e3779b97f4a7c15) + n;
+            struct bytes text = {mem_alloc(n), n};
+            size_t points = 0, others = 0;
+            for (size_t i = 0; i < n; i++) {
+                random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+                /* mostly a digit */
+                p[i] = random >> 60 < 14 ? (char)('0' + (random >> 33) % 10)
+                                         : bytes[(random >> 33) % (sizeof(bytes) - 1)];
+                points += p[i] == '.';
+                others += p[i] != '.' && (p[i] < '0' || p[i] > '9');
+            }
+            memcpy((void *)(uintptr_t)text.p, p, n); /* nothing behind it may be touched */
+            assert_int_equal(digits_plain_decimal(text), n >= 3 && n <= 16 && points == 1 &&
+                                                             others == 0 && p[0] > '0' &&
+                                                             p[n - 1] > '0');
+            if (digits_plain_decimal(text))
+                assert_int_equal(value_check(TYPE_DOUBLE, text), VALUE_CANONICAL);
+            mem_free((void *)(uintptr_t)text.p);
+        }
+        mem_free(p);
+    }
+}
+
 static void so_many_digits_are_canonical_for_their_type(void **state)
 {
     (void)state;
@@ -76,6 +108,7 @@ int main(void)
         cmocka_unit_test(takes_digits_up_to_the_length_asked_for),
         cmocka_unit_test(a_leading_zero_is_for_others_to_judge),
         cmocka_unit_test(any_other_byte_at_any_place_is_seen),
+        cmocka_unit_test(decimals_are_told_by_their_digits_and_one_point),
         cmocka_unit_test(so_many_digits_are_canonical_for_their_type),
         cmocka_unit_test(no_other_type_is_told_by_its_digits),
     };
