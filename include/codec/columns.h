@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/bytes.h"
@@ -38,6 +39,12 @@ void columns_clear(struct columns *c);
 void columns_name(struct columns *c, struct bytes name, struct buf *fault);
 /* False: the header is at fault; `fault` (empty before columns_clear) says why. */
 bool columns_complete(struct columns *c, struct buf *fault);
+
+/* Is this unquoted text what stands for NULL? */
+static inline bool columns_null_text(const struct bytes *null_text, struct bytes text)
+{
+    return text.n == null_text->n && (text.n == 0 || memcmp(text.p, null_text->p, text.n) == 0);
+}
 
 /* Puts the texts of a line's columns where its fields belong. */
 struct placing {

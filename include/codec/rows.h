@@ -1,9 +1,8 @@
 /*
  * codec/rows: lines of CSV -> rows of a batch: cut into fields, checked, canonical.
  *
- * Two ways to the same rows: many plain lines in one walk over the marks of
- * codec/scan, and one record alone, whatever is in it. The first leaves to the
- * second all that is odd or bad.
+ * Two ways to the same rows: many lines in one walk (codec/walk), and one record alone, whatever
+ * is in it. The first leaves to the second all that is odd or bad.
  */
 #ifndef CODEC_ROWS_H
 #define CODEC_ROWS_H
