@@ -57,6 +57,7 @@ static size_t map_any(map_function *map, struct bytes text, char *to)
 
 size_t letters_upper(struct bytes text, char *to)
 {
+    assert(to != NULL || text.n == 0);
     if (map_ascii(text, 'a', 'z', to) == text.n)
         return text.n;
     return map_any(u8_toupper, text, to);
@@ -64,6 +65,7 @@ size_t letters_upper(struct bytes text, char *to)
 
 size_t letters_lower(struct bytes text, char *to)
 {
+    assert(to != NULL || text.n == 0);
     if (map_ascii(text, 'A', 'Z', to) == text.n)
         return text.n;
     return map_any(u8_tolower, text, to);

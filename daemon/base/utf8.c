@@ -4,19 +4,24 @@
 #include <string.h>
 #include <unistr.h>
 
+static bool eight_are_ascii(const char *p)
+{
+    uint64_t word;
+
+    memcpy(&word, p, sizeof(word));
+    return (word & 0x8080808080808080) == 0;
+}
+
 /* The length of the leading run of ASCII, to within 7 bytes: the library looks at them one
- * by one. */
+ * by one. The last eight may overlap others. */
 static size_t ascii_prefix(const char *p, size_t n)
 {
     size_t at = 0;
-    uint64_t word;
 
-    for (; n - at >= sizeof(word); at += sizeof(word)) {
-        memcpy(&word, p + at, sizeof(word));
-        if ((word & 0x8080808080808080) != 0)
-            break;
-    }
-    return at;
+    for (; n - at >= 8; at += 8)
+        if (!eight_are_ascii(p + at))
+            return at;
+    return n >= 8 && eight_are_ascii(p + n - 8) ? n : at;
 }
 
 size_t utf8_valid_prefix(const char *p, size_t n)

@@ -1,6 +1,15 @@
 #include "codec/columns.h"
 
+#include <assert.h>
+
 #include "base/mem.h"
+
+static bool columns_ok(const struct columns *c)
+{
+    return c->wanted_count <= c->schema->count && c->wanted_count <= c->count &&
+           c->wanted[c->wanted_count].column == SIZE_MAX &&
+           (!c->identity || c->count == c->schema->count);
+}
 
 static void want(struct columns *c, size_t column, size_t field)
 {
@@ -24,6 +33,7 @@ void columns_init(struct columns *c, const struct schema *schema)
         want(c, i, i);
     close_wanted(c);
     c->count = schema->count;
+    assert(columns_ok(c));
 }
 
 void columns_done(struct columns *c)
@@ -69,6 +79,7 @@ bool columns_complete(struct columns *c, struct buf *fault)
     close_wanted(c);
     if (c->count != c->schema->count)
         c->identity = false;
+    assert(columns_ok(c));
     if (buf_length(fault) > 0 || lacking == 0)
         return buf_length(fault) == 0;
     for (size_t i = 0; i < c->schema->count; i++)

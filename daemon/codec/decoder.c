@@ -39,10 +39,21 @@ struct decoder {
     size_t consumed;        /* by it */
 };
 
+static bool decoder_ok(const struct decoder *d)
+{
+    const struct position *p = &d->position;
+
+    return (d->json != NULL) == (d->format->kind == INPUT_JSON) &&
+           (p->phase != PHASE_FAULTY || d->format->header) &&
+           (!d->plain || (p->octets.skip == 0 && d->json == NULL));
+}
+
 struct decoder *decoder_new(const struct input_format *f)
 {
     struct decoder *d = mem_alloc_zeroed(1, sizeof(*d));
 
+    assert(f->max_line > 0 && (!f->timed || f->time_field < f->schema->count));
+    assert(f->kind == INPUT_CSV || f->paths->count == f->schema->count);
     d->format = f;
     rows_init(&d->rows, f);
     if (f->kind == INPUT_JSON)
@@ -261,6 +272,7 @@ size_t decoder_read(struct decoder *d, const char *bytes, size_t n, enum input_e
     const struct input in = {n > 0 ? bytes : "", n, end};
     size_t at = 0;
 
+    assert(decoder_ok(d));
     assert(b->field_count == d->format->schema->count);
     batch_clear(b);
     b->timed = d->format->timed;
@@ -271,12 +283,13 @@ size_t decoder_read(struct decoder *d, const char *bytes, size_t n, enum input_e
     while (b->count < BATCH_ROWS && take_more(d, b, &in, &at))
         ;
     d->consumed = at;
+    assert(decoder_ok(d) && at <= n && b->count <= BATCH_ROWS);
     return at;
 }
 
 size_t decoder_rewind(struct decoder *d, const struct batch *b, size_t taken)
 {
-    assert(taken <= b->count);
+    assert(decoder_ok(d) && taken <= b->count);
     if (taken == b->count)
         return d->consumed;
     if (taken == 0) {

@@ -1,5 +1,6 @@
 #include "codec/envelope.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -326,6 +327,7 @@ const char *envelope_open(struct bytes line, struct bytes *ret_message)
     struct reader r = {line.p, line.p + line.n};
     const char *fault;
 
+    assert(line.p != NULL);
     if (!pass_priority(&r))
         return "no priority such as <13> at its start";
     fault = pass_version(&r) ? pass_header_5424(&r) : pass_header_3164(&r);

@@ -7,6 +7,7 @@
 
 void framer_init(struct framer *f, size_t max_line, bool multiline, char delimiter)
 {
+    assert(max_line > 0);
     *f = (struct framer){.max_line = max_line, .multiline = multiline, .delimiter = delimiter};
 }
 
@@ -15,6 +16,11 @@ void framer_forget(struct framer *f)
     f->discarding = false;
     f->searched = 0;
     f->open = 0;
+}
+
+static bool framer_ok(const struct framer *f)
+{
+    return f->max_line > 0 && f->open <= f->searched && !(f->discarding && f->searched > 0);
 }
 
 static const char *find(char c, const char *from, const char *end)
@@ -163,6 +169,7 @@ size_t framer_pass_rest(struct framer *f, const struct input *in, size_t at)
 {
     const char *lf;
 
+    assert(at <= in->n);
     if (!f->discarding)
         return at;
     lf = find('\n', in->bytes + at, in->bytes + in->n);
@@ -172,7 +179,7 @@ size_t framer_pass_rest(struct framer *f, const struct input *in, size_t at)
     return (size_t)(lf + 1 - in->bytes);
 }
 
-struct frame framer_next(struct framer *f, const struct input *in, size_t at)
+static inline struct frame next_record(struct framer *f, const struct input *in, size_t at)
 {
     const char *start = in->bytes + framer_pass_rest(f, in, at);
     struct line line;
@@ -194,4 +201,14 @@ struct frame framer_next(struct framer *f, const struct input *in, size_t at)
     if (f->multiline && find('"', start, line.end) != NULL)
         return record_of_lines(f, in, start);
     return frame_of(in, FRAME_RECORD, start, line.end, line.next);
+}
+
+struct frame framer_next(struct framer *f, const struct input *in, size_t at)
+{
+    struct frame frame;
+
+    assert(framer_ok(f) && at <= in->n);
+    frame = next_record(f, in, at);
+    assert(framer_ok(f) && frame.next >= at && frame.next <= in->n);
+    return frame;
 }

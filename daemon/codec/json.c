@@ -36,6 +36,7 @@ struct json *json_new(const struct json_paths *paths)
     struct json *j = mem_alloc_zeroed(1, sizeof(*j));
 
     assert(paths->nodes != NULL);
+    assert(paths->nodes != NULL);
     j->paths = paths;
     j->seen = mem_alloc_zeroed(paths->member_count, sizeof(*j->seen));
     return j;
@@ -321,6 +322,7 @@ static bool read_record(struct json *j)
 bool json_read(struct json *j, struct bytes record, struct buf *scratch, struct bytes *ret_fields,
                struct json_fault *ret_fault)
 {
+    assert(record.p != NULL);
     j->record++;
     j->depth = 0;
     j->at = record.p;

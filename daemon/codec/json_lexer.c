@@ -1,5 +1,6 @@
 #include "codec/json_lexer.h"
 
+#include <assert.h>
 #include <stdint.h>
 
 /* For `return wrong(...)`. */
@@ -226,6 +227,7 @@ static const char *digits_end(const char *p, const char *end)
 
 const char *json_number_end(const char *p, const char *end, struct json_wrong *ret_fault)
 {
+    assert(p < end);
     if (*p == '-')
         p++;
     if (!is_digit(p, end))
@@ -256,6 +258,7 @@ static bool starts_with(const char *p, const char *end, struct bytes word)
 
 const char *json_literal_end(const char *p, const char *end, struct json_wrong *ret_fault)
 {
+    assert(p < end);
     static const struct bytes words[] = {
         BYTES_LIT("true"),
         BYTES_LIT("false"),

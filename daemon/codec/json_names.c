@@ -1,5 +1,7 @@
 #include "codec/json_names.h"
 
+#include <assert.h>
+
 #include "base/mem.h"
 
 #define KEPT_MAX 4096 /* names that there is room for from one record to the next */
@@ -85,6 +87,7 @@ bool json_names_any_twice(struct json_names *n, size_t first, struct bytes *ret_
     size_t count = n->count - first;
     struct bytes *names;
 
+    assert(first <= n->count);
     if (count == 0)
         return false;
     names = n->items + first;

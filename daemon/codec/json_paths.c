@@ -30,6 +30,7 @@ void json_paths_add(struct json_paths *p, const struct bytes *names, size_t coun
 {
     struct json_path path = {mem_alloc_zeroed(count, sizeof(*path.names)), count};
 
+    assert(p->nodes == NULL && count > 0 && count <= JSON_DEPTH_MAX);
     assert(count > 0 && count <= JSON_DEPTH_MAX && p->nodes == NULL);
     for (size_t i = 0; i < count; i++)
         path.names[i] = (struct bytes){mem_strndup(names[i].p, names[i].n), names[i].n};
@@ -141,6 +142,7 @@ void json_paths_finish(struct json_paths *p)
             rest.first = add_member(&g, rest);
         p->nodes[n].count = (uint32_t)p->member_count - p->nodes[n].first;
     }
+    assert(p->node_count <= most && p->member_count <= most);
     mem_free(g.ranges);
 }
 
@@ -164,6 +166,7 @@ uint32_t json_paths_find(const struct json_paths *p, uint32_t node, struct bytes
 
 size_t json_paths_field_below(const struct json_paths *p, uint32_t node)
 {
+    assert(node < p->node_count);
     for (;;) {
         const struct json_member *m = &p->members[p->nodes[node].first];
 

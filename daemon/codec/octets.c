@@ -1,7 +1,10 @@
 #include "codec/octets.h"
 
+#include <assert.h>
+
 void octets_init(struct octets *o, size_t max_line, bool lines_too, bool multiline, char delimiter)
 {
+    assert(max_line > 0);
     *o = (struct octets){.max_line = max_line, .lines_too = lines_too};
     framer_init(&o->lines, max_line, lines_too && multiline, delimiter);
 }
@@ -99,6 +102,7 @@ static struct frame over_long(struct octets *o, const struct input *in, const st
         f.line = without_line_end(f.line);
     f.next = c->body + here;
     o->skip = c->count - here;
+    assert(f.next <= in->n && f.line.n <= FRAME_SHOWN_MAX);
     return f;
 }
 
@@ -178,7 +182,9 @@ struct frame octets_next(struct octets *o, const struct input *in, size_t at)
     struct counted c;
     struct frame f;
 
+    assert(at <= in->n);
     at = pass_rest(o, in, at);
+    assert(o->skip == 0 || at == in->n);
     for (;;) {
         at = pass_line_ends(in, at);
         if (at == in->n || is_half_line_end(in, at))

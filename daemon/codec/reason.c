@@ -1,5 +1,7 @@
 #include "codec/reason.h"
 
+#include <assert.h>
+
 #include "base/utf8.h"
 #include "codec/octets.h"
 #include "codec/quoted.h"
@@ -81,6 +83,7 @@ static void append_names(struct buf *to, const struct schema *schema)
 void reason_field_count(struct buf *to, size_t count, size_t expected, bool header,
                         const struct schema *schema)
 {
+    assert(count != expected);
     buf_printf(to, "%zu field%s, expected %zu ", count, count == 1 ? "" : "s", expected);
     if (header) {
         buf_append_text(to, "as in the header");
@@ -122,6 +125,7 @@ void reason_json(struct buf *to, const char *what, size_t at)
 
 void reason_twice(struct buf *to, struct bytes name)
 {
+    assert(name.p != NULL);
     buf_append_text(to, "the member ");
     reason_append_value(to, name);
     buf_append_text(to, " is there twice");

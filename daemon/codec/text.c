@@ -1,5 +1,6 @@
 #include "codec/text.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -226,6 +227,7 @@ size_t text_rows_end(struct bytes rows, bool quoted)
 {
     const char *last = rows.p, *at = rows.p;
 
+    assert(rows.p != NULL || rows.n == 0);
     while ((at = row_end(at, rows.p + rows.n, quoted)) != NULL)
         last = at;
     return (size_t)(last - rows.p);

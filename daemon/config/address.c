@@ -1,6 +1,7 @@
 #include "config/address.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -319,6 +320,7 @@ bool networks_read(struct bytes text, struct network **ret, size_t *ret_count,
 
 void networks_write(const struct network *networks, size_t count, struct buf *to)
 {
+    assert(networks != NULL || count == 0);
     for (size_t i = 0; i < count; i++) {
         const struct network *n = &networks[i];
         bool v4 = is_v4(n);

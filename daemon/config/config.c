@@ -2,6 +2,36 @@
 
 #include "base/mem.h"
 
+/* Has it all that its kind and family need? */
+static bool endpoint_ok(const struct endpoint *e)
+{
+    bool socket = e->kind == ENDPOINT_LISTEN || e->kind == ENDPOINT_CONNECT;
+
+    if (e->kind == ENDPOINT_NONE || e->text == NULL)
+        return e->kind == ENDPOINT_NONE;
+    if (!socket || e->family == FAMILY_UNIX)
+        return e->kind == ENDPOINT_STANDARD || e->path != NULL;
+    if (e->family == FAMILY_SYSTEMD)
+        return e->kind == ENDPOINT_LISTEN && e->passed_name != NULL;
+    return e->host != NULL && e->port != NULL;
+}
+
+bool config_ok(const struct config *c)
+{
+    const struct plan_side *left = &c->plan->side[SIDE_LEFT], *right = &c->plan->side[SIDE_RIGHT];
+
+    for (int s = 0; s < SIDES; s++)
+        if (!endpoint_ok(&c->input[s].endpoint) || c->input[s].endpoint.kind == ENDPOINT_NONE ||
+            c->input[s].format.max_line == 0 || c->plan->side[s].schema.count == 0)
+            return false;
+    for (int o = 0; o < OUTPUTS; o++)
+        if (!endpoint_ok(&c->output[o].endpoint))
+            return false;
+    return c->output[OUTPUT_RESULTS].endpoint.kind != ENDPOINT_NONE &&
+           c->output[OUTPUT_RESULTS].format.select.count > 0 && endpoint_ok(&c->http) &&
+           left->key.count == right->key.count && c->plan->state_bytes_max > 0;
+}
+
 static void endpoint_done(struct endpoint *e)
 {
     mem_free(e->text);

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -328,6 +329,7 @@ void endpoint_read(struct reading *r, enum section section)
     const struct setting *found[ENDPOINT_KEYS];
     size_t count = find_all(&r->settings, section, found);
 
+    assert((unsigned)section < SECTIONS);
     if (e == NULL)
         return;
     if (count == 0 && section != SECTION_HTTP) /* there the table knows what is needed */

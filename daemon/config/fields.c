@@ -1,5 +1,7 @@
 #include "config/fields.h"
 
+#include <assert.h>
+
 #include "base/mem.h"
 #include "base/nearest.h"
 #include "config/scalar.h"
@@ -231,6 +233,7 @@ bool fields_read(const struct reading *r, const struct setting *s)
     struct expr_fault fault;
     bool ok = true;
 
+    assert(s->section == SECTION_LEFT || s->section == SECTION_RIGHT);
     while (t.kind == TOKEN_COMMA) {
         t.kind = TOKEN_NAME; /* if nothing can be read, it is no comma */
         if (lexer_next(&lexer, &t, &fault) && read_field(&lexer, &t, &to, &fault))
@@ -278,6 +281,7 @@ static bool is_named_by_path(const struct field *f, const struct json_path *p)
 
 void fields_write(const struct input_format *format, const struct schema *schema, struct buf *to)
 {
+    assert(format->paths == NULL || format->paths->count == schema->count);
     for (size_t i = 0; i < schema->count; i++) {
         const struct field *f = &schema->fields[i];
         const struct json_path *p = format->paths != NULL ? &format->paths->paths[i] : NULL;

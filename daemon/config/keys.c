@@ -1,5 +1,7 @@
 #include "config/keys.h"
 
+#include <assert.h>
+
 #include "base/nearest.h"
 #include "codec/input_format.h"
 #include "config/key_table.h"
@@ -16,6 +18,7 @@ static const char *const sections[SECTIONS] = {
 
 const char *section_name(enum section s)
 {
+    assert((unsigned)s < SECTIONS);
     return sections[s];
 }
 
@@ -43,6 +46,7 @@ void section_hint(struct bytes name, struct buf *to)
 {
     struct nearest nearest = {.wanted = name};
 
+    assert(name.p != NULL);
     for (int s = 0; s < SECTIONS; s++)
         nearest_consider(&nearest, sections[s]);
     if (nearest.name != NULL) {
@@ -191,6 +195,7 @@ bool key_known_used(const struct key *k, const struct choice *c)
 
 void key_used_reason(const struct key *k, const struct choice *c, struct buf *to)
 {
+    assert(key_known_used(k, c));
     if (k->use.times != 0)
         append_set(time_sets, c->time, to);
     else if (k->use.matches != 0)

@@ -14,6 +14,7 @@ static bool is_blank(char c)
 
 static struct bytes from(struct bytes text, size_t offset)
 {
+    assert(offset <= text.n);
     return (struct bytes){text.p + offset, text.n - offset};
 }
 
@@ -61,6 +62,7 @@ struct place ini_value_place(const struct ini_value *v, size_t offset)
     const char *text = buf_data(&v->text);
     const struct value_piece *piece = NULL;
 
+    assert(offset <= buf_length(&v->text));
     for (size_t i = 0; i < v->piece_count && v->pieces[i].start <= offset; i++)
         piece = &v->pieces[i];
     if (piece == NULL)
@@ -116,6 +118,7 @@ static struct place place_of(const struct reader *r, struct bytes rest)
 {
     struct bytes before = {r->line.p, (size_t)(rest.p - r->line.p)};
 
+    assert(before.n <= r->line.n);
     return (struct place){r->number, 1 + (int)utf8_length(before)};
 }
 

@@ -1,5 +1,7 @@
 #include "config/paths.h"
 
+#include <assert.h>
+
 #include "base/buf.h"
 #include "base/mem.h"
 
@@ -33,6 +35,7 @@ char *path_absolute(const char *folder, struct bytes path)
 {
     struct buf absolute = BUF_EMPTY;
 
+    assert(folder[0] == '/');
     if (path.n == 0 || path.p[0] != '/')
         append_parts(&absolute, bytes_of(folder));
     append_parts(&absolute, path);
@@ -45,6 +48,7 @@ char *path_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
+    assert(path[0] == '/');
     if (slash == NULL || slash == path)
         return mem_strdup("/");
     return mem_strndup(path, (size_t)(slash - path));

@@ -186,6 +186,7 @@ void config_print(const struct config *c, struct buf *to)
     struct config *slots = (struct config *)c; /* they are only read here */
     struct choice choice;
 
+    assert(config_ok(c));
     choice_of(slots, &choice);
     config_words(c, to);
     for (int s = 0; s < SECTIONS; s++)

@@ -363,6 +363,7 @@ static void fill_forms(struct config *c)
 
 struct config *config_read(const struct config_source *source, struct diag *diag)
 {
+    assert(source->path != NULL && source->current_directory[0] == '/');
     struct reading r = {
         .current_directory = source->current_directory,
         .report = {.path = source->path, .diag = diag},
@@ -386,6 +387,7 @@ struct config *config_read(const struct config_source *source, struct diag *diag
     }
     fill_plan(r.config);
     fill_forms(r.config);
+    assert(config_ok(r.config));
     return r.config;
 }
 

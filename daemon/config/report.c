@@ -1,5 +1,7 @@
 #include "config/report.h"
 
+#include <assert.h>
+
 #include "base/buf.h"
 
 void report_vat(const struct report *r, struct place p, const char *subject, const char *format,
@@ -7,6 +9,8 @@ void report_vat(const struct report *r, struct place p, const char *subject, con
 {
     struct buf message = BUF_EMPTY;
 
+    assert(r->path != NULL && r->diag != NULL);
+    assert(p.line >= 0 && (p.line == 0 || p.column > 0));
     if (p.line > 0)
         buf_printf(&message, "%s:%d:%d: ", r->path, p.line, p.column);
     else

@@ -69,6 +69,7 @@ void *key_slot(struct config *c, enum section s, const struct key *k)
         part = (char *)&c->output[section_output(s)].format;
         break;
     }
+    assert(part != NULL); /* the section has what the key's value is in */
     return part + k->offset;
 }
 
@@ -173,6 +174,7 @@ static bool put_in_range(const struct key *k, struct bytes text, int64_t value,
 {
     struct buf low = BUF_EMPTY, high = BUF_EMPTY;
 
+    assert(k->low <= k->high);
     if (value >= k->low && value <= k->high) {
         put(slot, &value, sizeof(value));
         return true;
@@ -391,6 +393,7 @@ static bool read_networks(struct bytes text, struct endpoint *slot, struct expr_
 
 bool scalar_read(const struct key *k, struct bytes text, void *slot, struct expr_fault *ret_fault)
 {
+    assert(key_is_scalar(k) && text.p != NULL);
     switch (k->type) {
     case KEY_WORD:
         return read_word(k, text, slot, ret_fault);
@@ -449,6 +452,7 @@ static void write_networks(const struct endpoint *e, struct buf *to)
 
 void scalar_write(const struct key *k, const void *slot, struct buf *to)
 {
+    assert(key_is_scalar(k));
     switch (k->type) {
     case KEY_WORD:
         write_word(k, slot, to);

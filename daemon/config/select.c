@@ -112,6 +112,7 @@ bool select_name(struct expr_list *l, size_t i, const struct plan *p, const char
     struct expr_item *item = &l->items[i];
     size_t offset = item->name != NULL ? item->name_offset : item->expr->offset;
 
+    assert(i < l->count);
     if (item->name != NULL && strlen(item->name) > FIELD_NAME_MAX)
         return expr_fault_at(ret_fault, offset, "a name of more than %d bytes", FIELD_NAME_MAX);
     if (item->name == NULL)
@@ -135,6 +136,7 @@ bool select_keeps_times(const struct expr_list *l)
 
 void select_write(const struct expr_list *l, const struct plan *p, struct buf *to)
 {
+    assert(l->count == 0 || l->items[0].name != NULL);
     for (size_t i = 0; i < l->count; i++) {
         const struct expr_item *item = &l->items[i];
         char *name = default_name_of(l, i, p);

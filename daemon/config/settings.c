@@ -1,6 +1,22 @@
 #include "config/settings.h"
 
+#include <assert.h>
+
 #include "base/mem.h"
+
+/* Each setting is of a key of its section, once. */
+static bool settings_ok(const struct settings *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const struct setting *one = &s->items[i];
+        if (!key_in(one->key, one->section))
+            return false;
+        for (size_t k = 0; k < i; k++)
+            if (s->items[k].section == one->section && s->items[k].key == one->key)
+                return false;
+    }
+    return true;
+}
 
 /* --- finding --- */
 
@@ -28,6 +44,7 @@ bool settings_unset(const struct settings *s, enum section section, const char *
 
 static struct setting *add(struct settings *s, enum section section, const struct key *key)
 {
+    assert(key_in(key, section));
     s->items = mem_realloc(s->items, (s->count + 1) * sizeof(*s->items));
     s->items[s->count] = (struct setting){.section = section, .key = key};
     return &s->items[s->count++];
@@ -159,6 +176,7 @@ void settings_read(struct bytes text, const struct report *report, struct settin
         else if (known)
             take_key(ret, &lines.items[i], report, section);
     ini_lines_done(&lines);
+    assert(settings_ok(ret));
 }
 
 /* --- --set --- */
@@ -260,4 +278,5 @@ void settings_override(struct settings *s, const char *text, const struct report
         s->has_section[section] = true;
     if (has_control_character(buf_bytes(&setting->value.text)))
         report_key(report, setting, "control characters have no place in a configuration");
+    assert(settings_ok(s));
 }

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdio.h>
 
 #include "lang/expr_inner.h"
@@ -371,6 +372,7 @@ static bool bind_node(struct binder *b, struct expr *e)
 
 static bool bind(struct binder *b, struct expr *e)
 {
+    assert(expr_ok(e));
     e->untyped = false;
     for (size_t i = 0; i < e->part_count; i++)
         if (!bind(b, e->parts[i]))
@@ -382,5 +384,6 @@ bool expr_bind(struct expr *e, const struct expr_scope *scope, struct expr_fault
 {
     struct binder b = {scope, ret_fault};
 
+    assert(scope->schemas[SIDE_LEFT] != NULL || scope->schemas[SIDE_RIGHT] != NULL);
     return bind(&b, e);
 }

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <math.h>
 
 #include "base/number.h"
@@ -167,6 +168,8 @@ static enum expr_outcome take_as(const struct value *v, enum value_type to, stru
 enum expr_outcome expr_cast(const struct value *v, enum value_type from, enum value_type to,
                             struct expr_memory *m, struct value *ret)
 {
+    assert(!v->null && v->type == value_type_class(from));
+    assert(expr_cast_exists(from, to));
     *ret = (struct value){.type = value_type_class(to)};
     if (from == to) {
         *ret = *v;

@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "lang/expr_inner.h"
 #include "lang/word.h"
 
@@ -36,6 +38,7 @@ const struct expr_function_row expr_functions[EXPR_FUNCTIONS] = {
 
 const char *expr_function_name(enum expr_function f)
 {
+    assert((unsigned)f < EXPR_FUNCTIONS);
     return expr_functions[f].name;
 }
 

@@ -1,5 +1,7 @@
 #include "lang/expr_leaf.h"
 
+#include <assert.h>
+
 #include "base/mem.h"
 #include "base/number.h"
 #include "lang/expr_inner.h"
@@ -139,6 +141,7 @@ bool parse_field(struct parser *p, const struct token *first, struct expr **slot
     struct buf path = BUF_EMPTY;
     bool ok;
 
+    assert(first->kind == TOKEN_NAME || first->kind == TOKEN_QUOTED_NAME);
     e->name = token_name(first);
     if (p->token.kind != TOKEN_DOT)
         return true;
@@ -183,6 +186,7 @@ bool parse_number(struct parser *p, bool negative, size_t offset, struct expr **
     struct buf text = BUF_EMPTY;
     bool whole = is_whole(number), ok;
 
+    assert(p->token.kind == TOKEN_NUMBER);
     if (negative)
         buf_append_char(&text, '-');
     buf_append_bytes(&text, number);
@@ -203,6 +207,7 @@ bool parse_string(struct parser *p, struct expr **slot)
     struct expr *e = *slot = expr_new(EXPR_LITERAL, t->offset);
     size_t n = 0;
 
+    assert(t->kind == TOKEN_STRING && t->text.n >= 2);
     e->text = mem_alloc(t->text.n);
     for (size_t i = 1; i < t->text.n - 1; i++) {
         e->text[n++] = t->text.p[i];
@@ -219,6 +224,7 @@ bool parse_word(struct parser *p, struct expr **slot)
     enum keyword k = p->token.keyword;
     struct expr *e = *slot = expr_new(EXPR_LITERAL, p->token.offset);
 
+    assert(p->token.kind == TOKEN_KEYWORD);
     e->type = k == KEYWORD_NULL ? TYPE_STRING : TYPE_BOOLEAN;
     e->value = (struct value){.type = e->type, .null = k == KEYWORD_NULL};
     if (k != KEYWORD_NULL)

@@ -1,5 +1,6 @@
 #include "lang/expr_lexer.h"
 
+#include <assert.h>
 #include <stdarg.h>
 
 #include "base/mem.h"
@@ -74,6 +75,7 @@ static void skip(struct lexer *l, bool (*of_kind)(char))
 
 const char *keyword_text(enum keyword k)
 {
+    assert((unsigned)k < KEYWORDS);
     return keywords[k];
 }
 
@@ -197,6 +199,7 @@ bool lexer_next(struct lexer *l, struct token *ret, struct expr_fault *ret_fault
     struct token t = {.kind = TOKEN_END};
     bool ok = true;
 
+    assert(l->at <= l->text.n);
     skip(l, is_space);
     t.offset = l->at;
     if (l->at < l->text.n) {
@@ -213,12 +216,14 @@ bool lexer_next(struct lexer *l, struct token *ret, struct expr_fault *ret_fault
     if (!ok)
         return false;
     t.text = (struct bytes){l->text.p + t.offset, l->at - t.offset};
+    assert(t.text.n > 0 || t.kind == TOKEN_END);
     *ret = t;
     return true;
 }
 
 void token_append_name(const struct token *t, struct buf *to)
 {
+    assert(t->kind == TOKEN_NAME || t->kind == TOKEN_QUOTED_NAME);
     if (t->kind != TOKEN_QUOTED_NAME) {
         buf_append_bytes(to, t->text);
         return;

@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "base/asan.h"
 #include "base/mem.h"
 #include "lang/expr_inner.h"
@@ -85,6 +87,7 @@ void expr_memory_keep(struct expr_memory *m, size_t n)
     struct piece *p = m->pieces;
     size_t used = p->used + (n + PIECE_ALIGN - 1) / PIECE_ALIGN * PIECE_ALIGN;
 
+    assert(p != NULL && p->used <= p->size && n <= p->size - p->used);
     ASAN_POISON(p->bytes + p->used + n, p->size - p->used - n);
     p->used = used < p->size ? used : p->size;
 }

@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "base/mem.h"
 #include "lang/expr_inner.h"
 
@@ -23,6 +25,26 @@ bool expr_grown(struct expr *e)
         if (e->parts[i]->height >= e->height)
             e->height = e->parts[i]->height + 1;
     return e->height <= EXPR_HEIGHT_MAX;
+}
+
+bool expr_ok(const struct expr *e)
+{
+    static const struct {
+        size_t min, max;
+    } parts[] = {
+        [EXPR_LITERAL] = {0, 0},       [EXPR_FIELD] = {0, 0},      [EXPR_TIME] = {0, 0},
+        [EXPR_WINDOW] = {0, 0},        [EXPR_NEGATE] = {1, 1},     [EXPR_ARITHMETIC] = {2, 2},
+        [EXPR_CONCAT] = {2, SIZE_MAX}, [EXPR_AND] = {2, SIZE_MAX}, [EXPR_OR] = {2, SIZE_MAX},
+        [EXPR_NOT] = {1, 1},           [EXPR_COMPARE] = {2, 2},    [EXPR_IS_NULL] = {1, 1},
+        [EXPR_IN] = {2, SIZE_MAX},     [EXPR_BETWEEN] = {3, 3},    [EXPR_LIKE] = {2, 2},
+        [EXPR_CASE] = {2, SIZE_MAX},   [EXPR_CAST] = {1, 1},       [EXPR_CALL] = {0, SIZE_MAX},
+    };
+
+    for (size_t i = 0; i < e->part_count; i++)
+        if (e->parts[i]->height >= e->height)
+            return false;
+    return e->part_count >= parts[e->kind].min && e->part_count <= parts[e->kind].max &&
+           e->height <= EXPR_HEIGHT_MAX;
 }
 
 void expr_free(struct expr *e)
@@ -66,6 +88,7 @@ bool expr_uses_side(const struct expr *e, enum side side)
 
 const char *expr_outcome_text(enum expr_outcome o)
 {
+    assert((unsigned)o < EXPR_OUTCOMES);
     static const char *const texts[EXPR_OUTCOMES] = {
         [EXPR_OK] = "no error",
         [EXPR_DIVISION_BY_ZERO] = "division by zero",

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <math.h>
 
 #include "base/number.h"
@@ -69,6 +70,7 @@ static enum expr_outcome calculate_real(enum operator_sign sign, double a, doubl
 enum expr_outcome expr_arithmetic(enum operator_sign sign, const struct value *a,
                                   const struct value *b, struct value *ret)
 {
+    assert(!a->null && !b->null);
     if (ret->type == TYPE_BIGINT)
         return calculate_whole(sign, a->bigint, b->bigint, ret);
     return calculate_real(sign, value_real(a), value_real(b), ret);
@@ -81,6 +83,7 @@ static enum expr_outcome negate_whole(int64_t a, struct value *ret)
 
 enum expr_outcome expr_negate(const struct value *a, struct value *ret)
 {
+    assert(!a->null);
     return a->type == TYPE_BIGINT ? negate_whole(a->bigint, ret) : give_real(-a->real, ret);
 }
 
@@ -227,6 +230,7 @@ enum expr_outcome expr_round(const struct value *args, size_t count, struct expr
 {
     int64_t places = count > 1 ? args[1].bigint : 0;
 
+    assert(count == 1 || count == 2);
     (void)m;
     if (args[0].type == TYPE_DOUBLE)
         return round_real(args[0].real, places, ret);

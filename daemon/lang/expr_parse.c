@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -472,6 +473,7 @@ bool expr_parse_list(struct bytes text, bool names_ok, struct expr_list *ret,
         expr_list_done(&list);
         return false;
     }
+    assert(p.depth == 0 && p.token.kind == TOKEN_END && list.count > 0);
     *ret = list;
     return true;
 }

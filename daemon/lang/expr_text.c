@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "base/letters.h"
 #include "base/utf8.h"
 #include "lang/expr_inner.h"
@@ -27,6 +29,7 @@ static size_t skip_characters(struct bytes text, size_t at, int64_t count)
 enum expr_outcome expr_char_length(const struct value *args, size_t count, struct expr_memory *m,
                                    struct value *ret)
 {
+    assert(count == 1 && args[0].type == TYPE_STRING);
     (void)count, (void)m;
     ret->bigint = (int64_t)utf8_length(args[0].text);
     return EXPR_OK;
@@ -54,6 +57,7 @@ enum expr_outcome expr_substring(const struct value *args, size_t count, struct 
     struct bytes text = args[0].text;
     size_t from = find_position(text, args[1].bigint), to = text.n;
 
+    assert(count == 2 || count == 3);
     (void)m;
     if (count > 2 && args[2].bigint < 0) {
         ret->null = true;
@@ -69,6 +73,7 @@ enum expr_outcome expr_trim(const struct value *args, size_t count, struct expr_
 {
     struct bytes text = args[0].text;
 
+    assert(count == 1 && args[0].type == TYPE_STRING);
     (void)count, (void)m;
     while (text.n > 0 && text.p[text.n - 1] == ' ')
         text.n--;

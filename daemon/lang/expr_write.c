@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "base/number.h"
 #include "lang/expr_inner.h"
 #include "lang/expr_lexer.h"
@@ -220,6 +222,7 @@ static void write_call(const struct expr *e, struct buf *to)
 
 void expr_write(const struct expr *e, struct buf *to)
 {
+    assert(expr_ok(e));
     switch (e->kind) {
     case EXPR_FIELD:
     case EXPR_TIME:

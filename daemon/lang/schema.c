@@ -1,5 +1,7 @@
 #include "lang/schema.h"
 
+#include <assert.h>
+
 #include "base/mem.h"
 
 void schema_init(struct schema *s, const char *name)
@@ -18,6 +20,7 @@ void schema_done(struct schema *s)
 
 void schema_add(struct schema *s, struct bytes name, enum value_type type)
 {
+    assert((unsigned)type < VALUE_TYPES);
     s->fields = mem_realloc(s->fields, (s->count + 1) * sizeof(*s->fields));
     s->fields[s->count++] = (struct field){mem_strndup(name.p, name.n), type};
 }

@@ -26,6 +26,7 @@ static const struct {
 
 const char *value_type_name(enum value_type t)
 {
+    assert((unsigned)t < VALUE_TYPES);
     return types[t].name;
 }
 
@@ -41,6 +42,7 @@ bool value_type_from_name(struct bytes name, enum value_type *ret)
 
 enum value_type value_type_class(enum value_type t)
 {
+    assert((unsigned)t < VALUE_TYPES);
     return types[t].class;
 }
 
@@ -150,6 +152,7 @@ static enum value_check check_timestamp(struct bytes text)
 
 enum value_check value_check(enum value_type t, struct bytes text)
 {
+    assert(text.p != NULL);
     switch (t) {
     case TYPE_STRING:
         return VALUE_CANONICAL;
@@ -203,6 +206,7 @@ static void append_timestamp(struct bytes text, struct buf *to)
 
 void value_append_canonical(enum value_type t, struct bytes text, struct buf *to)
 {
+    assert(text.p != NULL);
     switch (t) {
     case TYPE_STRING:
     case TYPE_TIMESTAMP_S:
@@ -258,6 +262,7 @@ struct value value_read(enum value_type t, struct bytes text)
 
 int value_compare(const struct value *a, const struct value *b)
 {
+    assert(!a->null && !b->null && value_types_comparable(a->type, b->type));
     assert(value_types_comparable(a->type, b->type));
     if (a->type != b->type)
         return ORDER(value_real(a), value_real(b));
@@ -276,6 +281,7 @@ int value_compare(const struct value *a, const struct value *b)
 
 struct bytes value_text(const struct value *v, char *room)
 {
+    assert(!v->null);
     switch (v->type) {
     case TYPE_BIGINT:
         return (struct bytes){room, number_write_bigint(v->bigint, room)};
@@ -297,6 +303,7 @@ void value_append(const struct value *v, struct buf *to)
 {
     char room[VALUE_TEXT_MAX];
 
+    assert(!v->null);
     buf_append_bytes(to, value_text(v, room));
 }
 
@@ -339,6 +346,7 @@ int64_t value_time_ms(enum value_type t, struct bytes text)
     struct stamp_era era = STAMP_NO_ERA;
     int64_t ms;
 
+    assert(text.p != NULL);
     if (t == TYPE_TIMESTAMP_MS && stamp_read(&era, text, &ms))
         return ms;
     return any_time_ms(t, text);
@@ -357,6 +365,7 @@ bool value_instant_ms(enum value_type t, const struct value *v, int64_t *ret_ms)
 {
     int64_t ms;
 
+    assert(!v->null && v->type == value_type_class(t));
     switch (t) {
     case TYPE_TIMESTAMP_S:
         if (!seconds_ms(v->real, &ms))

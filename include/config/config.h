@@ -85,6 +85,9 @@ struct config {
     uint64_t text_hash;    /* of the file's text: has it changed since? */
 };
 
+/* For assertions: as config_read() gives it. */
+bool config_ok(const struct config *c);
+
 void config_free(struct config *c);
 
 #endif

@@ -24,6 +24,8 @@ struct expr *expr_new(enum expr_kind kind, size_t offset);
 struct expr **expr_add_part(struct expr *e);
 /* To be asked when a part has been parsed: false if the tree has become too high. */
 bool expr_grown(struct expr *e);
+/* For assertions, of a whole node: it has the parts of its kind, and they are lower. */
+bool expr_ok(const struct expr *e);
 
 /* --- binding --- */
 
