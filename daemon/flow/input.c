@@ -1,5 +1,6 @@
 #include "flow/input.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -10,6 +11,12 @@
 #include "io/log.h"
 
 #define SOURCES_EACH(in, name) LIST_EACH (&(in)->group.sources, struct source, among, name)
+
+static bool input_ok(const struct input *in)
+{
+    return !(in->listening && in->connecting) &&
+           (in->group.count == 0) == list_empty(&in->group.sources);
+}
 
 static struct source *source_join(struct input *in, int fd, const char *peer)
 {
@@ -149,6 +156,7 @@ static void connect_again_or_end(struct input *in, enum input_end how, const cha
 
 void input_source_done(struct input *in, struct source *s)
 {
+    assert(input_ok(in) && s->group == &in->group);
     if (in->listening)
         listener_gone(&in->listener);
     engine_feed_close(in->engine, &s->feed);
@@ -171,6 +179,7 @@ bool input_trouble(const struct input *in, struct buf *ret_reason)
 
 void input_close_door(struct input *in)
 {
+    assert(input_ok(in));
     if (in->listening) {
         if (in->group.config->endpoint.family != FAMILY_SYSTEMD)
             listener_take_last(&in->listener);
@@ -183,6 +192,7 @@ void input_close_door(struct input *in)
 
 void input_ask_to_end(struct input *in)
 {
+    assert(input_ok(in) && in->stopping);
     SOURCES_EACH(in, s)
     source_ask_to_end(s);
 }

@@ -1,5 +1,6 @@
 #include "flow/lookup.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -73,6 +74,7 @@ static void reading_begin(struct lookup *l, int fd, const struct stat *st)
 {
     struct lookup_reading *r = &l->reading;
 
+    assert(!lookup_is_reading(l));
     *r = (struct lookup_reading){
         .source = source_new(&l->group, fd, l->path),
         .stamp = stamp_of(st),
@@ -252,6 +254,7 @@ static void note_failed(struct lookup *l)
 
 bool lookup_reload(struct lookup *l)
 {
+    assert(!lookup_is_reading(l) && l->config != NULL);
     if (open_file(l))
         return true;
     note_failed(l);

@@ -53,6 +53,15 @@ static enum slow_policy slow(const struct output *o)
     return o->connecting ? SLOW_WAIT : o->config->slow;
 }
 
+/* It holds between any two calls from outside. What was kept is for who comes when nobody is
+ * there. */
+static bool output_ok(const struct output *o)
+{
+    return !(o->listening && o->connecting) && (o->sink_count == 0) == list_empty(&o->sinks) &&
+           (o->sink_count == 0 || buf_length(&o->kept) == 0) &&
+           (o->row_count > 0 || buf_length(&o->rows) == 0) && (!o->unread || o->sink_count == 0);
+}
+
 /* --- those who read --- */
 
 static void header(const struct output *o, struct buf *to)
@@ -172,6 +181,7 @@ static void welcome(struct output *o, int fd, const char *peer)
     struct buf first = BUF_EMPTY;
     struct sink *s;
 
+    assert(output_ok(o) && has_peers(o));
     output_take_back(o);
     output_commit(o); /* what was there before */
     socket_for_rows(fd);
@@ -263,6 +273,7 @@ bool output_reopen(struct output *o)
     struct sink *s;
     int fd;
 
+    assert(output_ok(o));
     if (o->config->endpoint.kind != ENDPOINT_FILE || list_empty(&o->sinks))
         return true;
     s = first_sink(o);
@@ -365,6 +376,7 @@ size_t output_room(const struct output *o)
 {
     size_t room = COMMIT_BYTES, least = SIZE_MAX;
 
+    assert(output_ok(o));
     if (!configured(o) || o->takes_all)
         return SIZE_MAX;
     if (o->sink_count == 0)
@@ -424,15 +436,18 @@ static void give_rows(struct output *o)
 
 void output_commit(struct output *o)
 {
+    assert(output_ok(o));
     if (o->row_count > 0)
         give_rows(o);
     bury_dead(o);
+    assert(output_ok(o));
 }
 
 void output_take(struct output *o, struct buf *rows, uint64_t count)
 {
     struct buf own;
 
+    assert(output_ok(o) && count > 0);
     output_commit(o);
     own = o->rows;
     o->rows = *rows;
@@ -526,6 +541,7 @@ static void tell_trouble(struct output *o)
 
 void output_tick(struct output *o, struct mono_time now)
 {
+    assert(output_ok(o));
     if (o->unread)
         try_unread(o);
     tell_trouble(o);
@@ -546,6 +562,7 @@ void output_tick(struct output *o, struct mono_time now)
                  now.ms - s->stalled_since_ms >= SLOW_MS)
             slow_decides(o, s);
     }
+    assert(output_ok(o));
 }
 
 void output_hurry(struct output *o)
@@ -558,6 +575,7 @@ void output_hurry(struct output *o)
 
 bool output_drained(const struct output *o)
 {
+    assert(output_ok(o));
     if (o->row_count > 0)
         return false;
     SINKS_EACH(o, s)

@@ -1,5 +1,6 @@
 #include "flow/pump.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -51,6 +52,16 @@ void pump_done(struct pump *p)
     batch_done(&p->batch[SIDE_LEFT]);
     batch_done(&p->batch[SIDE_RIGHT]);
     mem_free(p->bytes);
+}
+
+/* It holds between any two turns. */
+static bool pump_ok(const struct pump *p)
+{
+    for (int s = 0; s < SIDES; s++)
+        if (p->history[s] != NULL && (p->ended[s] || !p->plan->replay))
+            return false;
+    return p->overdrawn <= 0 && (!p->plan->replay || list_empty(&p->ready)) &&
+           p->out_of_turn <= OUT_OF_TURN_MAX + 1;
 }
 
 /* [late] and [rejects]. */
@@ -115,6 +126,7 @@ static size_t push_rows(struct pump *p, struct source *s, struct batch *b, struc
     do {
         taken = engine_push(p->engine, side, b, at, now);
         tell_rows(p->outputs, s, b, at, at + taken, now);
+        assert(taken <= b->count - at);
         at += taken;
     } while (at<b->count && * fuel> - OVERDRAFT_MAX && fates_have_room(p) &&
              engine_holds(p->engine, side, &s->feed) == ENGINE_RESULTS &&
@@ -415,6 +427,7 @@ void pump_turn(struct pump *p)
     int64_t results_fuel = results_share(p), fuel = TURN_FUEL - results_fuel + p->overdrawn;
     struct mono_time mono = clock_mono();
 
+    assert(pump_ok(p));
     engine_advance(p->engine, stream_clock_now(p->clock));
     if (engine_idle_is_due(p->engine, mono))
         look_for_input(p);
@@ -431,6 +444,7 @@ void pump_turn(struct pump *p)
     if (!rows_may_wait(p, given))
         output_commit(&p->outputs[OUTPUT_RESULTS]);
     note_holds(p);
+    assert(pump_ok(p));
 }
 
 bool pump_busy(const struct pump *p)
@@ -452,6 +466,7 @@ bool pump_holds_side(const struct pump *p, enum side side)
 
 bool pump_finished(const struct pump *p)
 {
+    assert(pump_ok(p));
     return p->ended[SIDE_LEFT] && p->ended[SIDE_RIGHT] && !results_wait(&p->results) &&
            !engine_has_work(p->engine);
 }

@@ -1,5 +1,7 @@
 #include "flow/results.h"
 
+#include <assert.h>
+
 #include "base/object.h"
 #include "flow/tell.h"
 
@@ -22,6 +24,7 @@ bool results_start_second(struct results *r, struct event_base *base)
 {
     const struct output *o = &r->outputs[OUTPUT_RESULTS];
 
+    assert(r->second == NULL);
     r->second = second_start(base, &o->config->format, r->plan, output_piece(o));
     if (r->second != NULL)
         engine_leave(r->engine, SECOND_LEAST_BYTES);
@@ -31,6 +34,12 @@ bool results_start_second(struct results *r, struct event_base *base)
 void results_done(struct results *r)
 {
     second_free(r->second, r->engine);
+}
+
+static bool results_ok(const struct results *r)
+{
+    return r->next <= r->count && r->count <= RESULTS_AT_ONCE &&
+           (r->second == NULL || plan_detaches(r->plan));
 }
 
 static bool output_takes(const struct results *r)
@@ -233,7 +242,9 @@ bool results_give(struct results *r, int64_t *fuel)
 {
     int64_t before = *fuel;
 
+    assert(results_ok(r));
     move(r, fuel);
+    assert(results_ok(r) && *fuel <= before);
     r->work += (uint64_t)(before - *fuel);
     return *fuel < before;
 }
@@ -259,5 +270,6 @@ uint64_t results_forget(struct results *r, bool *ret_all)
         results += r->count;
     r->next = r->count;
     *ret_all = !engine_has_work(r->engine);
+    assert(results_ok(r));
     return results;
 }

@@ -1,5 +1,7 @@
 #include "flow/stop.h"
 
+#include <assert.h>
+
 #include "io/clock.h"
 #include "io/log.h"
 
@@ -12,7 +14,15 @@ static const char *const words[] = {
 
 const char *step_word(enum step s)
 {
+    assert(s <= STEP_STOPPED);
     return words[s];
+}
+
+static bool stop_ok(const struct stop *stop)
+{
+    return stop->flow != NULL && stop->step <= STEP_STOPPED &&
+           (stop->step != STEP_ENDING || stop->signals > 0) &&
+           (stop->status == 0 || stop->step == STEP_STOPPED);
 }
 
 static void begin_ending(struct stop *stop)
@@ -113,6 +123,7 @@ void stop_tick(struct stop *stop)
 {
     int64_t now_ms = clock_mono().ms;
 
+    assert(stop_ok(stop));
     if (stop->step == STEP_ENDING && now_ms - stop->since_ms >= STOP_ENDING_MS) {
         for (int s = 0; s < SIDES; s++)
             input_cut(&stop->flow->inputs[s]);
@@ -138,6 +149,7 @@ void stop_tick(struct stop *stop)
 
 void stop_tell_books(const struct stop *stop)
 {
+    assert(stop_ok(stop) && stop->step == STEP_STOPPED);
     for (int s = 0; s < SIDES; s++) {
         const struct books_side *b = &engine_books(stop->flow->engine)->side[s];
         log_info("%s: received %llu = rejected %llu + filtered %llu + late %llu + matched %llu + "
@@ -160,6 +172,7 @@ static bool any_failed(const struct stop *stop)
 
 void stop_turn(struct stop *stop)
 {
+    assert(stop_ok(stop));
     /* Senders are being read to their end: what is held makes room, for time would end
      * for it a moment later anyway. */
     if (stop->step == STEP_ENDING && !engine_takes(stop->flow->engine)) {
@@ -192,6 +205,7 @@ void stop_turn(struct stop *stop)
 
 void stop_asked(struct stop *stop, const char *signal)
 {
+    assert(stop_ok(stop));
     if (++stop->signals > 1) {
         log_warning("second signal (%s): stopping at once", signal);
         give_up(stop);
@@ -201,4 +215,5 @@ void stop_asked(struct stop *stop, const char *signal)
     stop->since_ms = clock_mono().ms;
     if (stop->step == STEP_RUNNING)
         begin_ending(stop);
+    assert(stop_ok(stop));
 }

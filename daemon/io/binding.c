@@ -226,7 +226,7 @@ void binding_refuse(struct binding *b)
     struct sock_filter drop_it = BPF_STMT(BPF_RET | BPF_K, 0);
     struct sock_fprog drop_all = {.len = 1, .filter = &drop_it};
 
-    assert(b->endpoint->family != FAMILY_SYSTEMD);
+    assert(b->fd >= 0 && b->endpoint->family != FAMILY_SYSTEMD);
     if (b->endpoint->family == FAMILY_UNIX)
         shutdown(b->fd, SHUT_RD);
     else

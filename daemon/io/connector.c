@@ -18,6 +18,26 @@
 static void begin(struct connector *c);
 static void try_addresses(struct connector *c, int error);
 
+/* It holds between any two calls from outside. */
+static bool connector_ok(const struct connector *c)
+{
+    bool rests = c->rest_ms >= CONNECTOR_REST_MIN_MS && c->rest_ms <= CONNECTOR_REST_MAX_MS;
+
+    return (c->resolver != NULL) == (c->step == CONNECTOR_RESOLVING) &&
+           (c->step == CONNECTOR_CONNECTING || (c->found == NULL && c->at == NULL)) &&
+           (c->step == CONNECTOR_STOPPED ||
+            (rests && (c->fd >= 0) == (c->step == CONNECTOR_CONNECTING)));
+}
+
+/* Whom the loop, or the resolver, calls. */
+static struct connector *connector_of(void *arg)
+{
+    struct connector *c = object_of(arg, CONNECTOR_MAGIC);
+
+    assert(connector_ok(c));
+    return c;
+}
+
 /* --- rests --- */
 
 static void set_timer(struct connector *c, int64_t ms)
@@ -170,7 +190,7 @@ static void on_connecting(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
-    end_try(object_of(arg, CONNECTOR_MAGIC), 0);
+    end_try(connector_of(arg), 0);
 }
 
 /* Begins to connect. Returns 0 when that may go well, or why not. */
@@ -224,7 +244,7 @@ static void try_unix(struct connector *c)
 
 static void on_resolved(void *owner, struct addrinfo *found, const char *error)
 {
-    struct connector *c = object_of(owner, CONNECTOR_MAGIC);
+    struct connector *c = connector_of(owner);
 
     c->resolver = NULL;
     event_del(&c->timer);
@@ -249,7 +269,7 @@ static void begin(struct connector *c)
 
 static void on_timer(evutil_socket_t fd, short what, void *arg)
 {
-    struct connector *c = object_of(arg, CONNECTOR_MAGIC);
+    struct connector *c = connector_of(arg);
 
     (void)fd;
     (void)what;
@@ -281,13 +301,14 @@ void connector_start(struct connector *c, struct event_base *base, const struct 
     event_assign(&c->connecting, base, -1, 0, on_connecting, c);
     event_assign(&c->timer, base, -1, 0, on_timer, c);
     set_timer(c, 0);
+    assert(connector_ok(c));
 }
 
 void connector_again(struct connector *c)
 {
     int64_t now_ms = clock_mono().ms, lasted_ms = now_ms - c->connected_ms;
 
-    assert(c->step == CONNECTOR_CONNECTED);
+    assert(connector_ok(c) && c->step == CONNECTOR_CONNECTED);
     event_del(&c->timer);
     if (lasted_ms >= c->rest_ms / 2) /* the one before was half of the next one */
         c->rest_ms = CONNECTOR_REST_MIN_MS;
@@ -297,10 +318,12 @@ void connector_again(struct connector *c)
     else
         c->down_ms = now_ms;
     rest(c);
+    assert(connector_ok(c));
 }
 
 void connector_hurry(struct connector *c)
 {
+    assert(connector_ok(c));
     c->rest_ms = CONNECTOR_REST_MIN_MS;
     if (c->step == CONNECTOR_RESTING)
         set_timer(c, 0);
@@ -308,6 +331,7 @@ void connector_hurry(struct connector *c)
 
 void connector_stop(struct connector *c)
 {
+    assert(connector_ok(c));
     if (c->step == CONNECTOR_STOPPED)
         return;
     c->step = CONNECTOR_STOPPED;
@@ -319,6 +343,7 @@ void connector_stop(struct connector *c)
     if (c->fd >= 0)
         close(c->fd);
     c->fd = -1;
+    assert(connector_ok(c));
 }
 
 bool connector_trouble(const struct connector *c, struct buf *ret_reason)

@@ -18,11 +18,18 @@
 
 static const struct timeval rest_time = {.tv_usec = 250000};
 
+static bool listener_ok(const struct listener *l)
+{
+    return l->accept != NULL && (l->binding.fd >= 0 || l->spare_fd < 0) &&
+           l->connections <= (size_t)l->endpoint->max_connections;
+}
+
 static void welcome(struct listener *l, int fd, const struct sockaddr_storage *a)
 {
     const struct endpoint *e = l->endpoint;
     struct buf peer = BUF_EMPTY;
 
+    assert(listener_ok(l));
     address_write_peer(fd, a, &peer);
     if (!address_allowed(a, e->allow, e->allow_count)) {
         log_limited(&l->limit, LOG_LEVEL_WARNING,
@@ -111,6 +118,9 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 
 void listener_take_last(struct listener *l)
 {
+    assert(listener_ok(l));
+    if (l->binding.fd < 0)
+        return;
     if (l->endpoint->family != FAMILY_SYSTEMD)
         binding_refuse(&l->binding);
     /* No longer than the queue: to a passed socket others may go on coming. */
@@ -162,6 +172,7 @@ void listener_close(struct listener *l)
     binding_close(&l->binding);
     close(l->spare_fd);
     l->spare_fd = -1;
+    assert(listener_ok(l));
 }
 
 const char *listener_place(const struct listener *l)
@@ -171,6 +182,6 @@ const char *listener_place(const struct listener *l)
 
 void listener_gone(struct listener *l)
 {
-    assert(l->connections > 0);
+    assert(listener_ok(l) && l->connections > 0);
     l->connections--;
 }

@@ -1,5 +1,6 @@
 #include "io/log.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +98,7 @@ static bool limit_allows(struct log_limit *l)
 
 void log_limited(struct log_limit *l, enum log_level level, const char *format, ...)
 {
+    assert(level <= LOG_LEVEL_DEBUG);
     va_list args;
 
     if (level > level_most || !limit_allows(l))

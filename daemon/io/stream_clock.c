@@ -1,5 +1,7 @@
 #include "io/stream_clock.h"
 
+#include <assert.h>
+
 #include "io/clock.h"
 #include "io/log.h"
 
@@ -36,6 +38,7 @@ struct stream_time stream_clock_now(struct stream_clock *c)
         follow_step(c, wall_ms - carried_ms);
         return (struct stream_time){wall_ms};
     }
+    assert(carried_ms >= c->wall_ms);
     tell_backward(c, carried_ms > wall_ms + STEP_MS ? carried_ms - wall_ms : 0);
     return (struct stream_time){carried_ms};
 }

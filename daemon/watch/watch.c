@@ -1,5 +1,7 @@
 #include "watch/watch.h"
 
+#include <assert.h>
+
 #include "io/clock.h"
 #include "io/log.h"
 
@@ -26,6 +28,7 @@ void watch_turn(struct watch *w)
 {
     int64_t cpu_us = clock_thread_cpu_us(), turn_us = cpu_us - w->cpu_us;
 
+    assert(turn_us >= 0);
     if (turn_us > w->turn_cpu_max_us)
         w->turn_cpu_max_us = turn_us;
     w->cpu_us = cpu_us;
