@@ -27,8 +27,10 @@ void window_runs_done(struct window_runs *s)
 void window_runs_begin(struct window_runs *s)
 {
     s->count = s->chunk_count = 0;
-    heap_done(&s->turns, NULL);
-    heap_init(&s->turns, &by_number);
+    if (s->turns.items.count == 0)
+        heap_init(&s->turns, &by_number);
+    s->turns.count = 0;
+    s->next = UINT32_MAX; /* none, before the start */
 }
 
 static void make_room(struct window_runs *s, uint32_t chunks)
@@ -83,43 +85,62 @@ static bool next_number(const struct window_run *run, uint64_t *ret)
     return false;
 }
 
-static void find_bound(struct window_runs *s)
+/* Those runs wait whose turn may be the next; up to where it lasts. */
+static void find_turn(struct window_runs *s)
 {
-    uint64_t next = heap_branch(&s->turns, &by_number, 0);
-    const struct run_turn *turn;
+    uint64_t next;
 
-    s->bound = UINT64_MAX;
+    for (; s->next < s->count; s->next++) {
+        const struct run_turn *first = heap_first(&s->turns, &by_number);
+        uint64_t number;
+        if (first != NULL && first->number <= s->runs[s->next].later)
+            break;
+        if (next_number(&s->runs[s->next], &number))
+            window_runs_wait(s, s->next, number);
+    }
+    s->bound = s->next < s->count ? s->runs[s->next].later : UINT64_MAX;
+    next = heap_branch(&s->turns, &by_number, 0);
     if (next < s->turns.count) {
-        turn = heap_at(&s->turns, &by_number, next);
-        s->bound = turn->number;
+        const struct run_turn *turn = heap_at(&s->turns, &by_number, next);
+        s->bound = turn->number < s->bound ? turn->number : s->bound;
     }
 }
 
 void window_runs_wait(struct window_runs *s, uint32_t run, uint64_t number)
 {
     heap_add(&s->turns, &by_number, NULL, &(struct run_turn){number, run});
-    find_bound(s);
+    s->bound = 0; /* it is found when it is asked for */
 }
 
 void window_runs_renew(struct window_runs *s, uint64_t number)
 {
-    heap_renew(&s->turns, &by_number, &(struct run_turn){number, window_runs_first(s)});
-    find_bound(s);
+    struct run_turn *first = heap_first(&s->turns, &by_number);
+
+    assert(first != NULL && number >= first->number);
+    first->number = number;
+    if (number < s->bound)
+        return; /* its turn goes on */
+    heap_renew(&s->turns, &by_number, first);
+    find_turn(s);
 }
 
 void window_runs_drop(struct window_runs *s)
 {
-    heap_pop(&s->turns, &by_number, NULL);
-    find_bound(s);
+    heap_drop(&s->turns, &by_number);
+    find_turn(s);
 }
 
 void window_runs_start(struct window_runs *s)
 {
-    uint64_t number;
+    uint64_t later = UINT64_MAX, number;
 
-    for (uint32_t i = 0; i < s->count; i++)
-        if (next_number(&s->runs[i], &number))
-            window_runs_wait(s, i, number);
+    for (uint32_t i = s->count; i-- > 0;) {
+        if (next_number(&s->runs[i], &number) && number < later)
+            later = number;
+        s->runs[i].later = later;
+    }
+    s->next = 0;
+    find_turn(s);
 }
 
 void window_runs_turn(struct window_runs *s)

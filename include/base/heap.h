@@ -108,13 +108,19 @@ HEAP_INLINE void heap_fetch_branches(const struct heap *h, const struct heap_ord
 HEAP_INLINE uint64_t heap_branch(const struct heap *h, const struct heap_order *o, uint64_t i)
 {
     uint64_t from = HEAP_BRANCHES * i + 1, to = from + HEAP_BRANCHES, first = from;
+    const void *best;
 
     if (from >= h->count)
         return h->count;
     heap_fetch_branches(h, o, from);
-    for (uint64_t j = from + 1; j < (to < h->count ? to : h->count); j++)
-        if (o->comes_before(heap_at(h, o, j), heap_at(h, o, first)))
-            first = j;
+    best = heap_at(h, o, from);
+    for (uint64_t j = from + 1; j < (to < h->count ? to : h->count); j++) {
+        const void *item = heap_at(h, o, j);
+        if (!o->comes_before(item, best))
+            continue;
+        best = item;
+        first = j;
+    }
     return first;
 }
 
@@ -136,15 +142,20 @@ HEAP_INLINE uint64_t heap_renew(struct heap *h, const struct heap_order *o, cons
     return i;
 }
 
-/* Takes the first away; it must be there. Returns as heap_renew(). */
+/* Takes the first away; it must be there. Returns as heap_renew(). Memory stays. */
+HEAP_INLINE uint64_t heap_drop(struct heap *h, const struct heap_order *o)
+{
+    assert(h->count > 0);
+    if (--h->count == 0)
+        return 0;
+    return heap_renew(h, o, pages_at(&h->items, o->size, h->count));
+}
+
+/* The same, and memory goes. */
 HEAP_INLINE uint64_t heap_pop(struct heap *h, const struct heap_order *o, struct slab_pool *pool)
 {
-    uint64_t rest = 0;
+    uint64_t rest = heap_drop(h, o);
 
-    assert(h->count > 0);
-    h->count--;
-    if (h->count > 0)
-        rest = heap_renew(h, o, pages_at(&h->items, o->size, h->count));
     pages_shrink(&h->items, pool, h->count);
     return rest;
 }

@@ -3,9 +3,10 @@
  *
  * They lie in partitions of the panes' logs (runs), each in order of arrival. Here they
  * are put together: one directory of chunks, so that references (store/reference.h) reach
- * all of them, and their order of arrival over all: each run's next number is known (a heap),
- * so who takes records keeps to one run up to the bound, where another one's turn comes. Runs
- * that hardly overlap are merged at the price of reading them.
+ * all of them, and their order of arrival over all. Of the runs that have begun each one's next
+ * number is known (a heap), so who takes records keeps to one run up to the bound, where
+ * another one's turn comes. A run begins when no other has anything before it: panes that
+ * hardly overlap are merged at the price of reading them.
  *
  * A walk takes what belongs to its own partition, one of 1 << bits. A log may be parted
  * more finely, then several of its partitions are runs, or less, then its run has records
@@ -27,6 +28,7 @@ struct window_run {
     const struct log_part *part;
     uint32_t first_chunk;   /* where its chunks begin in the directory */
     uint32_t chunk, offset; /* its next record, in the partition */
+    uint64_t later;         /* at the start: the lowest number in it and in those after it */
 };
 
 struct run_turn {
@@ -41,6 +43,7 @@ struct window_runs {
     struct log_chunk **chunks; /* the directory; owned, the chunks are the logs' */
     uint32_t chunk_count, chunk_capacity;
     struct heap turns; /* of struct run_turn, the lowest number first; in no pool */
+    uint32_t next;     /* this run, and those after it, come later than all these */
     uint64_t bound;    /* the first one's turn lasts while its numbers are below this */
 };
 
