@@ -39,6 +39,14 @@ static void *as_of_join_create(const struct operator_context *c)
     return j;
 }
 
+/* A flush is over with the last left record that waits. */
+static bool as_of_join_ok(const struct as_of_join *j)
+{
+    return (!j->flushing || expiry_first(&j->waiting[SIDE_LEFT]) != NULL) &&
+           j->ahead[SIDE_LEFT] <= AHEAD_MAX && j->ahead[SIDE_RIGHT] <= AHEAD_MAX &&
+           (j->swept == KEYED_NONE || j->reached.ms == INT64_MAX);
+}
+
 static void as_of_join_destroy(void *self)
 {
     struct as_of_join *j = self;
@@ -324,7 +332,7 @@ static void as_of_join_advance(void *self, struct stream_time now)
 {
     struct as_of_join *j = self;
 
-    assert(now.ms >= j->reached.ms);
+    assert(now.ms >= j->reached.ms && as_of_join_ok(j));
     j->reached = now;
     settle(j);
 }
@@ -333,6 +341,7 @@ static void as_of_join_flush(void *self)
 {
     struct as_of_join *j = self;
 
+    assert(as_of_join_ok(j));
     j->flushing = has_waiting_left(j);
     settle(j);
 }
@@ -344,6 +353,7 @@ static size_t tell_again(struct as_of_join *j, struct result *ret, int64_t *fuel
     uint32_t ref = j->again;
     bool over;
 
+    assert(ref != REFERENCE_NONE);
     j->again = REFERENCE_NONE;
     return meeting_tell(&j->meeting, ref, REFERENCE_NONE, ret, fuel, &over);
 }
@@ -365,6 +375,7 @@ static size_t as_of_join_pull(void *self, struct result *ret, size_t max, int64_
     uint32_t ref;
     size_t n = 0;
 
+    assert(max > 0 && as_of_join_ok(j));
     meeting_give_back(&j->meeting, fuel);
     while (n<max && * fuel> 0) {
         if (j->again != REFERENCE_NONE) {
@@ -383,6 +394,7 @@ static size_t as_of_join_pull(void *self, struct result *ret, size_t max, int64_
             break;
         }
     }
+    assert(as_of_join_ok(j) && n <= max);
     return n;
 }
 

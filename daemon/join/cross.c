@@ -53,9 +53,19 @@ static uint32_t rights_for_left(const struct cross *c)
     return c->head[SIDE_RIGHT];
 }
 
+/* Matches are told, or found out once more; and marked where the task says. */
+static bool cross_ok(const struct cross *c)
+{
+    bool derives = (c->tasks & CROSS_DERIVE) != 0;
+
+    return !(derives && (c->tasks & CROSS_TELL) != 0) &&
+           (c->matched_flag == RECORD_PAIRED || (c->matched_flag == RECORD_MATCHED && !derives)) &&
+           c->debt >= 0;
+}
+
 void cross_begin(struct cross *c, const uint32_t head[SIDES], bool alone)
 {
-    assert((c->tasks & CROSS_DERIVE) == 0 || c->matched_flag != RECORD_MATCHED);
+    assert(cross_ok(c));
     c->head[SIDE_LEFT] = c->left = head[SIDE_LEFT];
     c->head[SIDE_RIGHT] = head[SIDE_RIGHT];
     c->alone = alone;
@@ -186,6 +196,7 @@ size_t cross_pull(struct cross *c, struct result *ret, size_t max, int64_t *fuel
 {
     size_t n = 0;
 
+    assert(cross_ok(c));
     for (; n<max && * fuel> 0 && !cross_is_over(c); --*fuel)
         n += c->lefts_done ? take_right(c, ret + n) : take_left(c, ret + n);
     return n;

@@ -72,7 +72,7 @@ size_t firing_pull(struct firing *f, struct firing_news *news, struct result *re
     struct counts before;
     size_t n;
 
-    assert(!f->over);
+    assert(!f->over && f->begun == f->walk->under_way);
     before = count_in(f, (struct counts){&news->books, &news->lag, &news->spent});
     n = walk(f, ret, max, fuel);
     count_in(f, before);
@@ -101,12 +101,18 @@ static uint64_t own_bytes(const struct firing *f)
     return sizeof(*f) + pane_bytes(f->pane);
 }
 
+static bool firings_ok(const struct firings *s)
+{
+    return s->first == NULL || s->last->next == NULL;
+}
+
 struct firing *firings_add(struct firings *s, struct window_walk *w, struct near_miss *n,
                            struct pane *pane)
 {
     struct firing *f = mem_alloc_zeroed(1, sizeof(*f));
 
-    assert(s->first != NULL || !w->under_way);
+    assert(firings_ok(s) && (s->first != NULL || !w->under_way));
+    assert(pane->first_end == pane->last_end);
     *f = (struct firing){.walk = w, .near_miss = n, .pane = pane, .end = pane->last_end};
     if (s->first == NULL) {
         s->first = f;
@@ -135,6 +141,7 @@ static void drop_first(struct firings *s, struct slab_pool *pool)
 
 void firings_settle(struct firings *s, struct slab_pool *pool, struct firing_news *news)
 {
+    assert(firings_ok(s) && s->bytes >= news->bytes);
     s->bytes -= news->bytes;
     for (int side = 0; side < SIDES; side++)
         s->held[side] -= news->decided[side];
@@ -142,12 +149,13 @@ void firings_settle(struct firings *s, struct slab_pool *pool, struct firing_new
         s->tables_bytes = news->tables_bytes;
     slab_give_pile(pool, &news->spent);
     for (; news->over > 0; news->over--) {
-        assert(s->first->over);
+        assert(s->first != NULL && s->first->over);
         drop_first(s, pool);
     }
     news->bytes = 0;
     news->decided[SIDE_LEFT] = news->decided[SIDE_RIGHT] = 0;
     news->pulled = false;
+    assert(firings_ok(s));
 }
 
 void firings_done(struct firings *s, struct slab_pool *pool)

@@ -52,6 +52,16 @@ static void *interval_join_create(const struct operator_context *c)
     return j;
 }
 
+/* Whoever is undecided is there, and so is who meets others. */
+static bool interval_join_ok(const struct interval_join *j)
+{
+    const struct arena *a = j->chains.side;
+
+    return j->debt >= 0 && a[SIDE_LEFT].undecided <= a[SIDE_LEFT].records &&
+           a[SIDE_RIGHT].undecided <= a[SIDE_RIGHT].records &&
+           (j->probe.ref == REFERENCE_NONE || a[j->probe.side].records > 0);
+}
+
 static void interval_join_destroy(void *self)
 {
     struct interval_join *j = self;
@@ -73,18 +83,6 @@ static int64_t time_of(const struct interval_join *j, const struct record *r)
     return record_time_near(r, j->base);
 }
 
-static uint64_t *held_of(struct interval_join *j, enum side side)
-{
-    return &j->chains.side[side].undecided;
-}
-
-/* --- records that go --- */
-
-static void release(struct interval_join *j, enum side side, uint32_t ref)
-{
-    spent_release(&j->spent, j->chains.side, j->context.pool, side, ref);
-}
-
 /* --- rows --- */
 
 static size_t tell(struct interval_join *j, enum result_kind kind, const struct record *l,
@@ -104,7 +102,7 @@ static size_t tell_unmatched(struct interval_join *j, enum side side, struct rec
 
     if (record_has(r, RECORD_DECIDED))
         return 0;
-    pairing_unmatched(j->context.books, side, r, held_of(j, side));
+    pairing_unmatched(j->context.books, side, r, &j->chains.side[side].undecided);
     if (!j->side[side].pads)
         return 0;
     return tell(j, pairing_padded_kind(j->context.plan, side), left ? r : NULL, left ? NULL : r,
@@ -166,7 +164,7 @@ static size_t leave(struct interval_join *j, enum side side, uint32_t ref, struc
     if (!record_has(r, RECORD_NULL_KEY))
         key_chains_unlink(&j->chains, j->context.pool, side, ref);
     n = tell_unmatched(j, side, r, ret);
-    release(j, side, ref);
+    spent_release(&j->spent, j->chains.side, j->context.pool, side, ref);
     return n;
 }
 
@@ -228,6 +226,7 @@ static void probe_begin(struct interval_join *j, enum side side, uint32_t ref, b
     int64_t steps = PEEK_MAX, t = time_of(j, record_at(j, side, ref));
     uint32_t next = find_partner(j, side, t, head, &steps);
 
+    assert(j->probe.ref == REFERENCE_NONE);
     pairing_forget(&j->pairing);
     if (next != REFERENCE_NONE || !held)
         j->probe = (struct interval_probe){side, ref, held, next};
@@ -238,11 +237,12 @@ static size_t probe_end(struct interval_join *j, struct result *ret)
     struct interval_probe p = j->probe;
     size_t n;
 
+    assert(p.ref != REFERENCE_NONE && p.next == REFERENCE_NONE);
     j->probe.ref = REFERENCE_NONE;
     if (p.held)
         return 0;
     n = tell_unmatched(j, p.side, record_at(j, p.side, p.ref), ret);
-    release(j, p.side, p.ref);
+    spent_release(&j->spent, j->chains.side, j->context.pool, p.side, p.ref);
     return n;
 }
 
@@ -251,8 +251,8 @@ static size_t tell_match(struct interval_join *j, struct record *l, struct recor
 {
     struct books *books = j->context.books;
 
-    pairing_matched(books, SIDE_LEFT, l, held_of(j, SIDE_LEFT));
-    pairing_matched(books, SIDE_RIGHT, r, held_of(j, SIDE_RIGHT));
+    pairing_matched(books, SIDE_LEFT, l, &j->chains.side[SIDE_LEFT].undecided);
+    pairing_matched(books, SIDE_RIGHT, r, &j->chains.side[SIDE_RIGHT].undecided);
     if (!j->one_sided)
         return tell(j, RESULT_PAIR, l, r, ret);
     if (j->probe.side == SIDE_LEFT)
@@ -400,7 +400,7 @@ static enum pairing_answer ask_all(struct interval_join *j, const struct arrival
 static void drop_late(struct interval_join *j, const struct arrival *a, uint32_t ref)
 {
     record_at(j, a->side, ref)->size_flags |= RECORD_DECIDED;
-    --*held_of(j, a->side);
+    j->chains.side[a->side].undecided--;
     pairing_forget(&j->pairing);
     arena_free(&j->chains.side[a->side], j->context.pool, ref);
 }
@@ -423,7 +423,7 @@ static enum push_stop push_last_chance(struct interval_join *j, const struct arr
         return PUSH_ALL;
     case PAIRING_FAILED:
         record_at(j, a->side, ref)->size_flags |= RECORD_DECIDED;
-        --*held_of(j, a->side);
+        j->chains.side[a->side].undecided--;
         probe_begin(j, a->side, ref, false, partner);
         return PUSH_LATE;
     case PAIRING_NO:
@@ -489,7 +489,7 @@ static void interval_join_advance(void *self, struct stream_time now)
 {
     struct interval_join *j = self;
 
-    assert(now.ms >= j->reached.ms);
+    assert(now.ms >= j->reached.ms && interval_join_ok(j));
     j->reached = now;
     settle(j);
 }
@@ -520,6 +520,7 @@ static size_t interval_join_pull(void *self, struct result *ret, size_t max, int
     uint32_t ref;
     size_t n = 0;
 
+    assert(max > 0 && interval_join_ok(j));
     spent_give_back(&j->spent, j->chains.side, j->context.pool, fuel);
     pay_debt(j, fuel);
     while (n<max && * fuel> 0) {
@@ -533,6 +534,7 @@ static size_t interval_join_pull(void *self, struct result *ret, size_t max, int
             break;
         }
     }
+    assert(interval_join_ok(j) && n <= max);
     return n;
 }
 

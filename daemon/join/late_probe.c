@@ -70,11 +70,20 @@ static void find_own(struct late_probe *p, struct pane *own, const struct record
     assert(p->record->hash == parts->hash);
 }
 
+static bool late_probe_ok(const struct late_probe *p)
+{
+    if (!p->under_way)
+        return true;
+    return p->record != NULL && p->own_pane != NULL && p->end <= p->last_end &&
+           p->next_pane <= p->pane_count && p->pane_count <= p->pane_capacity;
+}
+
 void late_probe_begin(struct late_probe *p, struct pane *const *panes, size_t count,
                       struct pane *own, enum side side, const struct record_parts *parts,
                       int64_t first_end, int64_t last_end)
 {
     assert(!p->under_way && (parts->flags & RECORD_NULL_KEY) == 0);
+    assert(count > 0 && first_end <= last_end);
     p->under_way = true;
     p->step = PROBE_LOOK;
     p->side = side;
@@ -89,6 +98,7 @@ void late_probe_begin(struct late_probe *p, struct pane *const *panes, size_t co
         p->from[s].count = p->from[s].from = p->from[s].to = 0;
         p->from[s].head = p->from[s].tail = REFERENCE_NONE;
     }
+    assert(late_probe_ok(p));
 }
 
 /* --- looking for partners --- */
@@ -351,7 +361,7 @@ size_t late_probe_pull(struct late_probe *p, struct result *ret, size_t max, int
 {
     size_t n = 0;
 
-    assert(max > 0);
+    assert(max > 0 && late_probe_ok(p));
     pairing_forget(&p->cross.pairing);
     while (p->under_way && n<max && * fuel> 0) {
         switch (p->step) {
@@ -370,6 +380,7 @@ size_t late_probe_pull(struct late_probe *p, struct result *ret, size_t max, int
             break;
         }
     }
+    assert(late_probe_ok(p));
     if (!p->under_way && late_probe_bytes(p) > p->tables_kept_max)
         tables_free(p);
     return n;

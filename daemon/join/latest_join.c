@@ -48,6 +48,19 @@ static void *latest_join_create(const struct operator_context *c)
     return j;
 }
 
+static bool ages_ok(const struct latest_ages *a)
+{
+    return (a->first == REFERENCE_NONE) == (a->last == REFERENCE_NONE) && a->span_ms >= 0;
+}
+
+static bool latest_join_ok(const struct latest_join *j)
+{
+    return ages_ok(&j->ages[SIDE_LEFT]) && ages_ok(&j->ages[SIDE_RIGHT]) &&
+           j->ready_count <= READY_MAX &&
+           (!j->flushing || j->ages[SIDE_LEFT].first != REFERENCE_NONE) &&
+           j->ready_count <= j->meeting.side[SIDE_LEFT].records;
+}
+
 static void latest_join_destroy(void *self)
 {
     struct latest_join *j = self;
@@ -138,6 +151,7 @@ static size_t ready_step(struct latest_join *j, struct result *ret, int64_t *fue
     bool over;
     size_t n;
 
+    assert(left != REFERENCE_NONE && j->ready_count > 0);
     at->prev = REFERENCE_NONE; /* if it has to come again, it meets nobody */
     n = meeting_tell(&j->meeting, left, was.prev, ret, fuel, &over);
     if (over) {
@@ -179,6 +193,7 @@ static uint32_t wait_end(struct latest_join *j, struct latest_entry *e)
 {
     uint32_t left = e->head;
 
+    assert(left != REFERENCE_NONE);
     e->head = record_at(j, SIDE_LEFT, left)->hash;
     age_remove(j, SIDE_LEFT, left);
     return left;
@@ -425,7 +440,7 @@ static void latest_join_advance(void *self, struct stream_time now)
 {
     struct latest_join *j = self;
 
-    assert(now.ms >= j->reached.ms);
+    assert(now.ms >= j->reached.ms && latest_join_ok(j));
     j->reached = now;
     settle(j);
 }
@@ -434,6 +449,7 @@ static void latest_join_flush(void *self)
 {
     struct latest_join *j = self;
 
+    assert(latest_join_ok(j));
     j->flushing = j->ages[SIDE_LEFT].first != REFERENCE_NONE;
     settle(j);
 }
@@ -445,6 +461,7 @@ static size_t latest_join_pull(void *self, struct result *ret, size_t max, int64
     struct latest_join *j = self;
     size_t n = 0;
 
+    assert(max > 0 && latest_join_ok(j));
     meeting_give_back(&j->meeting, fuel);
     while (n<max && * fuel> 0) {
         if (j->ready_count > 0) {
@@ -462,6 +479,7 @@ static size_t latest_join_pull(void *self, struct result *ret, size_t max, int64
             break;
         }
     }
+    assert(latest_join_ok(j) && n <= max);
     return n;
 }
 

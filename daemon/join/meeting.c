@@ -1,5 +1,7 @@
 #include "join/meeting.h"
 
+#include <assert.h>
+
 /* What a step takes, in fuel: most are misses of the cache. */
 #define MEET_FUEL 6
 #define ON_FUEL   4
@@ -13,8 +15,16 @@ void meeting_init(struct meeting *m, const struct operator_context *c, uint32_t 
         arena_init(&m->side[s], prefix);
 }
 
+static bool meeting_ok(const struct meeting *m)
+{
+    const struct arena *left = &m->side[SIDE_LEFT], *right = &m->side[SIDE_RIGHT];
+
+    return left->undecided <= left->records && right->undecided <= right->records;
+}
+
 void meeting_done(struct meeting *m)
 {
+    assert(meeting_ok(m));
     for (int s = 0; s < SIDES; s++)
         arena_done(&m->side[s], m->context.pool);
     pairing_done(&m->pairing);
@@ -29,6 +39,7 @@ static void release(struct meeting *m, enum side side, uint32_t ref)
 
 void meeting_give_back(struct meeting *m, int64_t *fuel)
 {
+    assert(meeting_ok(m));
     spent_give_back(&m->spent, m->side, m->context.pool, fuel);
 }
 
@@ -69,6 +80,7 @@ static size_t tell_unmatched(struct meeting *m, struct record *l, struct result 
 {
     const struct plan *plan = m->context.plan;
 
+    assert(!record_has(l, RECORD_MATCHED));
     pairing_unmatched(m->context.books, SIDE_LEFT, l, &m->side[SIDE_LEFT].undecided);
     return m->pads ? tell(m, pairing_padded_kind(plan, SIDE_LEFT), l, NULL, ret) : 0;
 }
@@ -91,6 +103,7 @@ size_t meeting_tell(struct meeting *m, uint32_t left, uint32_t right, struct res
     struct record *r = right == REFERENCE_NONE ? NULL : meeting_record(m, SIDE_RIGHT, right);
     size_t n = 0;
 
+    assert(!record_has(l, RECORD_DECIDED));
     *fuel -= MEET_FUEL;
     *ret_over = true;
     switch (ask_on(m, l, r, fuel)) {

@@ -1,5 +1,7 @@
 #include "join/near_miss.h"
 
+#include <assert.h>
+
 #include <string.h>
 
 #include "base/mem.h"
@@ -17,8 +19,15 @@ void near_miss_init(struct near_miss *n, const struct plan *plan, struct books *
         n->keys_max /= 2;
 }
 
+static bool near_miss_ok(const struct near_miss *n)
+{
+    return n->group_count <= NEAR_MISS_GROUP && n->young[SIDE_LEFT].keys <= n->keys_max &&
+           n->young[SIDE_RIGHT].keys <= n->keys_max;
+}
+
 void near_miss_done(struct near_miss *n)
 {
+    assert(near_miss_ok(n));
     for (int s = 0; s < SIDES; s++) {
         mem_free(n->young[s].slots);
         mem_free(n->old[s].slots);
@@ -153,6 +162,7 @@ static void compare(struct near_miss *n, enum side side, uint32_t hash, int64_t 
 
 void near_miss_settle(struct near_miss *n)
 {
+    assert(near_miss_ok(n));
     for (uint32_t i = 0; i < n->group_count; i++)
         compare(n, n->group[i].side, n->group[i].hash, n->group[i].time);
     n->group_count = 0;

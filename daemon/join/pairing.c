@@ -45,6 +45,7 @@ enum pairing_answer pairing_on(struct pairing *p, const struct record *l, const 
 static void decide(struct record *r, uint64_t *held)
 {
     assert(!record_has(r, RECORD_DECIDED));
+    assert(*held > 0);
     r->size_flags |= RECORD_DECIDED;
     --*held;
 }
@@ -60,6 +61,7 @@ void pairing_matched(struct books *books, enum side side, struct record *r, uint
 
 void pairing_unmatched(struct books *books, enum side side, struct record *r, uint64_t *held)
 {
+    assert(!record_has(r, RECORD_MATCHED));
     decide(r, held);
     record_fate(books, side, FATE_UNMATCHED, r);
 }

@@ -41,6 +41,13 @@ static void pane_bounds(const struct plan *plan, int64_t t, int64_t *ret_start, 
     }
 }
 
+/* It lies within its windows, and both of its logs are parted alike. */
+static bool pane_ok(const struct pane *p)
+{
+    return p->start < p->end && p->end <= p->first_end && p->first_end <= p->last_end &&
+           p->side[SIDE_LEFT].bits == p->side[SIDE_RIGHT].bits;
+}
+
 static struct pane *pane_new(const struct plan *plan, int64_t t, const struct pane_shape *shape)
 {
     struct pane_windows windows = pane_windows_of(plan, t);
@@ -54,11 +61,13 @@ static struct pane *pane_new(const struct plan *plan, int64_t t, const struct pa
         window_log_init(&p->side[s], shape->bits);
         p->side[s].chunk_least = shape->chunk_least[s];
     }
+    assert(pane_ok(p));
     return p;
 }
 
 void pane_free(struct pane *p, struct slab_pool *pool)
 {
+    assert(pane_ok(p));
     late_index_free(p->late);
     window_log_done(&p->side[SIDE_LEFT], pool);
     window_log_done(&p->side[SIDE_RIGHT], pool);
@@ -82,10 +91,17 @@ void pane_grow(struct pane *p, enum side side, struct slab_pool *pool, uint64_t 
         return; /* slower, but within its memory */
     window_log_split(&p->side[SIDE_LEFT], pool, PANE_PART_BITS);
     window_log_split(&p->side[SIDE_RIGHT], pool, PANE_PART_BITS);
+    assert(pane_ok(p));
+}
+
+static bool pane_list_ok(const struct pane_list *l)
+{
+    return l->head + l->count <= l->capacity && (l->panes != NULL) == (l->capacity > 0);
 }
 
 void pane_list_done(struct pane_list *l, struct slab_pool *pool)
 {
+    assert(pane_list_ok(l));
     for (size_t i = 0; i < l->count; i++)
         pane_free(pane_list_at(l, i), pool);
     mem_free(l->panes);
@@ -169,7 +185,9 @@ struct pane *pane_list_open(struct pane_list *l, const struct plan *plan, int64_
     int64_t start, end;
     size_t at;
 
+    assert(pane_list_ok(l));
     pane_bounds(plan, t, &start, &end);
+    assert(start <= t && t < end);
     at = pane_list_before(l, start);
     if (at < l->count && pane_list_at(l, at)->start == start)
         return pane_list_at(l, at);
@@ -177,6 +195,7 @@ struct pane *pane_list_open(struct pane_list *l, const struct plan *plan, int64_
     memmove(l->panes + l->head + at + 1, l->panes + l->head + at,
             (l->count - at) * sizeof(struct pane *));
     l->count++;
+    assert(pane_list_ok(l));
     return l->panes[l->head + at] = pane_new(plan, t, shape);
 }
 
@@ -184,6 +203,7 @@ struct pane *pane_list_take(struct pane_list *l, size_t i)
 {
     struct pane *p = pane_list_at(l, i);
 
+    assert(i < l->count && pane_list_ok(l));
     l->count--;
     if (i == 0)
         l->head++;

@@ -1,5 +1,7 @@
 #include "join/session.h"
 
+#include <assert.h>
+
 #include "base/hash.h"
 
 static struct bytes key_of(const void *self, const void *session)
@@ -49,6 +51,7 @@ void session_close(struct session_pool *p, uint32_t session)
 {
     const struct session *s = session_at(p, session);
 
+    assert(p->count > 0);
     if (!session_is_plain(s))
         pieces_give(&p->mores, p->slab, s->more);
     keyed_table_give(&p->table, p->slab, session);
@@ -147,6 +150,7 @@ static void widen(struct session_pool *p, uint32_t session)
 
 static void reach(struct session_more *m, int64_t t)
 {
+    assert(m->first <= m->last);
     if (t < m->first)
         m->first = t;
     if (t > m->last)
@@ -203,6 +207,8 @@ static bool near(int64_t earlier, int64_t later, int64_t gap)
 static bool takes(const struct session_pool *p, uint32_t session, int64_t t, int64_t gap)
 {
     int64_t last = session_last(p, session);
+
+    assert(gap > 0);
     return near(last, t, gap) && (near(t, last, gap) || near(t, session_first(p, session), gap));
 }
 
@@ -285,6 +291,7 @@ uint32_t session_tree_put(struct session_pool *p, uint32_t root, uint32_t sessio
     uint32_t *link = &root;
     struct session_more *m;
 
+    assert(root != session);
     if (root == SESSION_NONE)
         return session;
     widen(p, root);

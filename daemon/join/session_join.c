@@ -83,6 +83,13 @@ static void *session_join_create(const struct operator_context *c)
     return j;
 }
 
+static bool session_join_ok(const struct session_join *j)
+{
+    return j->next.at <= j->next.count && j->next.count <= SESSIONS_NEXT &&
+           j->flushed <= j->pool.opened && j->pool.count <= j->pool.opened &&
+           j->open.count + j->due.count <= j->pool.count && j->step <= SESSION_CROSS;
+}
+
 static void session_join_destroy(void *self)
 {
     struct session_join *j = self;
@@ -198,6 +205,7 @@ static uint32_t taker_of(struct session_join *j, const struct place *at)
     uint32_t a = at->takers[0], b = at->takers[1];
     bool a_is_elder;
 
+    assert(at->taker_count > 0 && at->root != SESSION_NONE);
     if (at->taker_count == 1)
         return a;
     a_is_elder = session_at(&j->pool, a)->opened < session_at(&j->pool, b)->opened;
@@ -275,7 +283,7 @@ static void session_join_advance(void *self, struct stream_time now)
 {
     struct session_join *j = self;
 
-    assert(now.ms >= j->reached.ms);
+    assert(now.ms >= j->reached.ms && session_join_ok(j));
     j->reached = now;
     find_due(j);
 }
@@ -285,6 +293,7 @@ static void session_join_flush(void *self)
     struct session_join *j = self;
     struct session_queue open = j->open;
 
+    assert(session_join_ok(j));
     /* What a key has open now is no longer found by its records: let_go(). */
     j->flushed = j->pool.opened;
     if (j->due.count == 0) {
@@ -391,6 +400,7 @@ static void begin_next(struct session_join *j)
     uint32_t session = j->next.sessions[j->next.at++].session;
     const struct record *r = session_record(&j->pool, session_at(&j->pool, session));
 
+    assert(j->step == SESSION_IDLE);
     j->cross.window_start = session_first(&j->pool, session);
     j->cross.window_end = last + j->context.plan->gap_ms;
     j->cross.alone = record_has(r, RECORD_NULL_KEY);
@@ -429,6 +439,7 @@ static size_t session_join_pull(void *self, struct result *ret, size_t max, int6
     struct session_join *j = self;
     size_t n = 0;
 
+    assert(max > 0 && session_join_ok(j));
     give_passed(j, fuel);
     while (n<max && * fuel> 0) {
         if (j->step == SESSION_CROSS) {
@@ -446,6 +457,7 @@ static size_t session_join_pull(void *self, struct result *ret, size_t max, int6
     }
     if (n == 0)
         give_passed(j, fuel); /* nobody looks at it */
+    assert(session_join_ok(j) && n <= max);
     return n;
 }
 

@@ -1,5 +1,7 @@
 #include "join/session_order.h"
 
+#include <assert.h>
+
 /* What it takes to look at a record that is in no cache, in units of fuel. */
 #define FETCH_FUEL 4
 
@@ -54,6 +56,7 @@ static void side_begin(struct session_order *o, const struct session_pool *p, st
 {
     uint32_t a = into->run[o->side], b = from->run[o->side];
 
+    assert(!o->merging);
     if (a == REFERENCE_NONE || b == REFERENCE_NONE || lies_before(o, p, a, b)) {
         side_done(o, into, hang(o, p, a, b));
     } else if (lies_before(o, p, b, a)) {
@@ -73,6 +76,7 @@ static void side_step(struct session_order *o, const struct session_pool *p, str
     int which = number_of(o, p, o->rest[0]) < number_of(o, p, o->rest[1]) ? 0 : 1;
     uint32_t ref = o->rest[which], last[2] = {into->run[o->side], from->run[o->side]};
 
+    assert(o->merging);
     o->rest[which] = *link_of(o, p, ref);
     *link_of(o, p, ref) = ref;
     o->made = hang(o, p, o->made, ref);

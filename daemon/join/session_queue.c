@@ -1,5 +1,7 @@
 #include "join/session_queue.h"
 
+#include <assert.h>
+
 #include "base/fetch.h"
 
 /* What will be looked at is fetched: a session, while so many others of its line stand before it,

@@ -61,6 +61,15 @@ static void *table_join_create(const struct operator_context *c)
     return j;
 }
 
+static bool table_join_ok(const struct table_join *j)
+{
+    const struct rows_at_hand *h = &j->hand;
+
+    return h->done <= h->used && h->used <= h->size && (j->left == NULL || h->done < h->used) &&
+           (j->lookup || (j->building == NULL && j->next == NULL)) && (!j->over || j->ending) &&
+           j->current->table.rows.undecided <= j->current->table.rows.records;
+}
+
 static void table_join_destroy(void *self)
 {
     struct table_join *j = self;
@@ -283,6 +292,7 @@ static enum push_stop table_join_push(void *self, enum side side, const struct r
 {
     struct table_join *j = self;
 
+    assert(table_join_ok(j));
     *ret_taken = 0;
     if (must_pull(j))
         return PUSH_WORK_FIRST;
@@ -296,7 +306,7 @@ static enum push_stop table_join_push(void *self, enum side side, const struct r
 
 struct lookup_table *table_join_begin(struct table_join *j)
 {
-    assert(j->lookup && j->building == NULL);
+    assert(table_join_ok(j) && j->lookup && j->building == NULL);
     j->building = lookup_table_new(j);
     return j->building;
 }
@@ -317,6 +327,7 @@ enum lookup_answer table_join_add(struct table_join *j, struct lookup_table *t,
     enum duplicates duplicates = j->context.plan->duplicates;
     bool replaced = false, fits;
 
+    assert(t == j->building && (parts->flags & RECORD_NULL_KEY) == 0);
     row.flags &= (uint16_t) ~(RECORD_TIMED | RECORD_TIME32); /* its time is the table's */
     if (duplicates == DUPLICATES_ERROR &&
         table_find(&t->table, row.hash, row.key) != REFERENCE_NONE)
@@ -381,6 +392,7 @@ void table_join_swap(struct table_join *j, struct lookup_table *t, struct stream
     j->next = t;
     if (!anything_at_hand(j))
         swap(j);
+    assert(table_join_ok(j));
 }
 
 /* --- time --- */
@@ -411,6 +423,7 @@ static struct stream_time table_join_due(const void *self)
 
 static void begin_left(struct table_join *j)
 {
+    assert(j->left == NULL && j->hand.done < j->hand.used);
     j->left = (struct record *)(j->hand.piece + j->hand.done);
     j->met = j->left->hash;
     pairing_forget(&j->pairing);
@@ -421,6 +434,7 @@ static size_t end_left(struct table_join *j, struct result *ret)
 {
     struct record *l = j->left;
 
+    assert(l != NULL && j->met == REFERENCE_NONE);
     j->left = NULL;
     j->hand.done += record_stride(l);
     if (record_has(l, RECORD_DECIDED))
@@ -486,6 +500,7 @@ static size_t pad_right(struct table_join *j, struct result *ret, int64_t *fuel)
 /* Results may still tell of rows of the table: it stays until the end. */
 static void finish(struct table_join *j)
 {
+    assert(j->ending && !j->over);
     j->over = true;
     close_current(j);
     j->current = lookup_table_new(j);
@@ -538,11 +553,13 @@ static size_t table_join_pull(void *self, struct result *ret, size_t max, int64_
     struct table_join *j = self;
     size_t n = 0;
 
+    assert(max > 0 && table_join_ok(j));
     hand_clear(&j->hand, j->context.pool);
     if (!j->over)
         free_a_share(j, fuel);
     while (n<max && * fuel> 0 && work(j, ret, &n, fuel))
         ;
+    assert(table_join_ok(j) && n <= max);
     if (n > 0)
         return n;
     hand_clear(&j->hand, j->context.pool);

@@ -1,13 +1,23 @@
 #include "join/window_age.h"
 
+#include <assert.h>
+
 void window_age_init(struct window_age *a, int64_t fired, int64_t closed)
 {
+    assert(closed <= fired);
     *a = (struct window_age){.fired = fired, .closed = closed};
     lone_init(&a->lone);
 }
 
+/* No window closes before it has fired. */
+static bool window_age_ok(const struct window_age *a)
+{
+    return a->closed <= a->fired;
+}
+
 void window_age_done(struct window_age *a, struct slab_pool *pool)
 {
+    assert(window_age_ok(a));
     pane_list_done(&a->panes, pool);
     lone_done(&a->lone);
 }
@@ -45,6 +55,7 @@ struct window_turn window_age_turn(const struct window_age *a, const struct plan
 {
     struct window_turn turn = window_age_next_window(a, plan, a->fired, a->closed);
 
+    assert(window_age_ok(a));
     take_lone(&turn, lone_first(&a->lone));
     if (turn.instant > now)
         turn.work = WORK_NONE;
@@ -57,6 +68,7 @@ int64_t window_age_due(const struct window_age *a, const struct plan *plan, int6
     struct window_turn turn = window_age_next_window(a, plan, a->fired > now ? a->fired : now,
                                                      a->closed > closes ? a->closed : closes);
 
+    assert(window_age_ok(a) && closes <= now);
     take_lone(&turn, lone_first_from(&a->lone, now));
     return turn.instant;
 }

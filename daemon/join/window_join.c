@@ -44,6 +44,13 @@ static void window_join_destroy(void *self)
     mem_free(j);
 }
 
+/* The walk and the probe are never at work together; nor here, while windows are out. */
+static bool window_join_ok(const struct window_join *j)
+{
+    return !(j->probe.under_way && (j->walk.under_way || firings_any(&j->out))) &&
+           j->open.closed <= j->open.fired && j->probe.index_bytes == 0;
+}
+
 /* --- what is due --- */
 
 static struct window_age *oldest(struct window_join *j)
@@ -117,6 +124,7 @@ static struct size size_of(const struct pane *p)
 /* Panes count their own bytes and chunks; the sums over all of them are kept beside. */
 static void account(struct window_join *j, struct size before, struct size now)
 {
+    assert(j->bytes >= before.bytes);
     j->bytes += now.bytes - before.bytes;
     for (int s = 0; s < SIDES; s++)
         j->chunks[s] += now.chunks[s] - before.chunks[s];
@@ -307,7 +315,7 @@ static void window_join_advance(void *self, struct stream_time now)
 {
     struct window_join *j = self;
 
-    assert(now.ms >= j->reached.ms);
+    assert(now.ms >= j->reached.ms && window_join_ok(j));
     j->reached = now;
 }
 
@@ -319,6 +327,7 @@ static void window_join_flush(void *self)
     struct window_age **last = &j->flushed;
     int64_t fired = fires_to(j, &j->open), closed = closes_to(j, &j->open);
 
+    assert(window_join_ok(j));
     if (window_age_is_empty(&j->open))
         return;
     while (*last != NULL)
@@ -465,6 +474,7 @@ static void window_join_settle(void *self, struct firing_news *news)
 {
     struct window_join *j = self;
 
+    assert(firings_any(&j->out) || !news->pulled);
     firings_settle(&j->out, j->context.pool, news);
 }
 
@@ -473,6 +483,7 @@ static size_t window_join_pull(void *self, struct result *ret, size_t max, int64
     struct window_join *j = self;
     size_t n = 0;
 
+    assert(max > 0 && window_join_ok(j));
     if (firings_any(&j->out))
         return 0;
     lone_give_back(&oldest(j)->lone);
@@ -496,6 +507,7 @@ static size_t window_join_pull(void *self, struct result *ret, size_t max, int64
         }
     }
     near_miss_settle(&j->near_miss);
+    assert(window_join_ok(j) && n <= max);
     return n;
 }
 
@@ -541,6 +553,7 @@ static void window_join_resume(void *self, struct stream_time now)
 {
     struct window_join *j = self;
 
+    assert(now.ms >= j->reached.ms && window_join_ok(j));
     j->reached = now;
     catch_up(j);
 }

@@ -147,6 +147,7 @@ void window_runs_turn(struct window_runs *s)
 {
     uint64_t number;
 
+    assert(!window_runs_are_over(s));
     if (next_number(window_runs_at(s), &number))
         window_runs_renew(s, number);
     else

@@ -1,5 +1,7 @@
 #include "join/window_shape.h"
 
+#include <assert.h>
+
 /* From so many bytes of a side on, so many bits. What is looked up in a partition is to fit the
  * second cache; but records are appended the faster the fewer partitions there are. */
 static const struct step {

@@ -466,8 +466,19 @@ static void tables_free(struct window_walk *w)
     w->pane_capacity = 0;
 }
 
+static bool window_walk_ok(const struct window_walk *w)
+{
+    if (!w->under_way)
+        return w->pane_count == 0 && w->pane_capacity >= w->pane_count;
+    return w->pane_count > 0 && w->pane_count <= w->pane_capacity &&
+           w->direct == (w->pane_count == 1) && (!w->dies || w->direct) && (!w->once || w->dies) &&
+           w->dropped <= w->part && w->part <= 1u << w->bits &&
+           (w->step == WALK_END) == (w->part == 1u << w->bits);
+}
+
 void window_walk_done(struct window_walk *w)
 {
+    assert(window_walk_ok(w));
     tables_free(w);
     cross_done(&w->cross);
 }
@@ -511,7 +522,9 @@ static void choose_kind(struct window_walk *w, int64_t end, unsigned tasks)
 void window_walk_begin(struct window_walk *w, struct pane *const *panes, size_t count, int64_t end,
                        unsigned tasks)
 {
-    assert(!w->under_way && count > 0 && (tasks & CROSS_DERIVE) == 0);
+    assert(window_walk_ok(w) && !w->under_way);
+    assert(count > 0 && (tasks & CROSS_DERIVE) == 0 && tasks != 0);
+    assert(panes[0]->first_end <= end && panes[count - 1]->start < end);
     panes_copy(w, panes, count);
     w->under_way = true;
     w->cross.window_start = w->cross.time_base = end - w->plan->size_ms;
@@ -520,12 +533,14 @@ void window_walk_begin(struct window_walk *w, struct pane *const *panes, size_t 
     w->part = w->dropped = 0;
     w->debt = 2 * (int64_t)count;
     partition_begin(w);
+    assert(window_walk_ok(w));
 }
 
 static void drop_parts(struct window_walk *w)
 {
     struct slab_pile pile = {NULL}, *to = w->spent != NULL ? w->spent : &pile;
 
+    assert(w->direct && w->dies);
     for (; w->dropped < w->part; w->dropped++) {
         window_log_drop_part(&w->panes[0]->side[SIDE_LEFT], to, w->dropped);
         window_log_drop_part(&w->panes[0]->side[SIDE_RIGHT], to, w->dropped);
@@ -552,7 +567,7 @@ size_t window_walk_pull(struct window_walk *w, struct result *ret, size_t max, i
 {
     size_t n = 0;
 
-    assert(max > 0);
+    assert(max > 0 && window_walk_ok(w));
     drop_spent(w);
     while (w->under_way && w->step != WALK_END && n<max && * fuel> 0) {
         *fuel -= w->debt;
@@ -564,6 +579,7 @@ size_t window_walk_pull(struct window_walk *w, struct result *ret, size_t max, i
         else
             build_runs(w, fuel);
     }
+    assert(window_walk_ok(w) && n <= max);
     return n;
 }
 

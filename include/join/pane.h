@@ -16,6 +16,7 @@
 #ifndef JOIN_PANE_H
 #define JOIN_PANE_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -68,6 +69,7 @@ void pane_list_done(struct pane_list *l, struct slab_pool *pool);
 
 static inline struct pane *pane_list_at(const struct pane_list *l, size_t i)
 {
+    assert(i < l->count);
     return l->panes[l->head + i];
 }
 
