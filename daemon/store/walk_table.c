@@ -6,12 +6,11 @@
 
 #define SLOTS_MIN 64
 
-/* A search ends at a free slot, of which there are always some. */
+/* Lone entries take no slots, so there may be more entries than slots. */
 static bool walk_table_ok(const struct walk_table *t)
 {
     return t->count > WALK_NULL_KEY && t->count <= t->capacity &&
-           (t->slot_mask & (t->slot_mask + 1)) == 0 && t->slot_mask < t->slot_capacity &&
-           t->count < t->slot_capacity;
+           (t->slot_mask & (t->slot_mask + 1)) == 0 && t->slot_mask < t->slot_capacity;
 }
 
 void walk_table_done(struct walk_table *t)
