@@ -7,15 +7,27 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (uint64_t)(byte))
+
 typedef uint8_t *map_function(const uint8_t *, size_t, const char *, uninorm_t, uint8_t *,
                               size_t *);
 
 /* Returns how many of the leading bytes are ASCII; those are mapped. */
 static size_t map_ascii(struct bytes text, char first, char last, char *to)
 {
-    size_t i;
+    size_t i = 0;
 
-    for (i = 0; i < text.n; i++) {
+    for (; text.n - i >= 8; i += 8) { /* eight letters at once */
+        uint64_t x, low = UINT64_C(0x7f7f7f7f7f7f7f7f), in;
+        memcpy(&x, text.p + i, sizeof(x));
+        if ((x & ~low) != 0)
+            break;
+        /* each byte's highest bit: is it from first to last? */
+        in = (x + EACH(0x80 - first)) & ~(x + EACH(0x7f - last)) & ~low;
+        x ^= in >> 2; /* 0x20 */
+        memcpy(to + i, &x, sizeof(x));
+    }
+    for (; i < text.n; i++) {
         char c = text.p[i];
         if ((unsigned char)c >= 0x80)
             break;

@@ -179,11 +179,35 @@ static double convert_any(const struct decimal *d)
     return value;
 }
 
+/* What most are: a few digits, and a point between them or none. In one go; false: another one. */
+static bool read_few(struct bytes text, double *ret)
+{
+    static const double power[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                   1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    uint64_t digits = 0;
+    size_t point = text.n; /* where it is */
+
+    if (text.n - 1 >= DIGITS_KEPT || !is_digit(text.p[0]) || !is_digit(text.p[text.n - 1]))
+        return false;
+    for (size_t i = 0; i < text.n; i++) {
+        if (is_digit(text.p[i]))
+            digits = digits * 10 + (uint64_t)(text.p[i] - '0');
+        else if (text.p[i] == '.' && point == text.n)
+            point = i;
+        else
+            return false;
+    }
+    *ret = (double)digits / power[point == text.n ? 0 : text.n - point - 1];
+    return true;
+}
+
 bool number_read_double(struct bytes text, double *ret)
 {
     struct decimal d;
     double value;
 
+    if (read_few(text, ret))
+        return true;
     if (!read_decimal(text, &d))
         return false;
     if (!convert_small(&d, &value))

@@ -401,9 +401,29 @@ static __attribute__((noinline)) char *grow(struct buf *to, char *at, size_t roo
     return buf_reserve(to, used + room) + used;
 }
 
-/* Appends rows up to the first of which a side is padded or packed, or that is none; returns their
- * number. What does not change is read once: for all that the compiler knows it may be written to
- * the rows. */
+/* A side that is padded or packed: field by field, each with a delimiter behind it. */
+static __attribute__((noinline)) char *write_other_range(const struct encoder *e,
+                                                         const struct op *op,
+                                                         const struct record *r, struct buf *to,
+                                                         char *at)
+{
+    const struct bytes body = r != NULL ? record_body(r) : BYTES_NULL;
+    const char *next = body.p;
+
+    at = grow(to, at, text_csv_room(body.n) + op->count * (e->style.null_text.n + 3));
+    for (size_t i = 0; r != NULL && i < op->field; i++)
+        record_packed_next(&next);
+    for (size_t i = 0; i < op->count; i++) {
+        struct bytes text = r != NULL ? record_packed_next(&next) : BYTES_NULL;
+        at = text.p != NULL ? text_write_csv(at, text, &e->style)
+                            : copy_bytes(at, e->style.null_text.p, e->style.null_text.n);
+        *at++ = e->style.delimiter;
+    }
+    return at;
+}
+
+/* Appends rows up to the first that is none; returns their number. What does not change is read
+ * once: for all that the compiler knows it may be written to the rows. */
 static inline __attribute__((always_inline)) size_t
 append_ranges(const struct encoder *e, size_t op_count, bool whole, const struct result *results,
               size_t n, size_t full, struct buf *to)
@@ -420,8 +440,11 @@ append_ranges(const struct encoder *e, size_t op_count, bool whole, const struct
             const struct record *record = results[i].record[ops[k].side];
             struct bytes text;
 
-            if (record == NULL || record_has(record, RECORD_PACKED))
-                return i;
+            if (record == NULL || record_has(record, RECORD_PACKED)) {
+                at = write_other_range(e, &ops[k], record, to, at);
+                limit = to->data + to->capacity;
+                continue;
+            }
             text = whole ? record_body(record) : range_of(&ops[k], record, delimiter);
             if (text.n >= (size_t)(limit - at)) {
                 at = grow(to, at, text.n + 1);

@@ -22,6 +22,16 @@ static inline uint64_t load(const char *p)
     return x;
 }
 
+/* All bytes of a text of 4 to 7, some of them twice. */
+static inline uint64_t load_short(struct bytes text)
+{
+    uint32_t first, last;
+
+    memcpy(&first, text.p, sizeof(first));
+    memcpy(&last, text.p + text.n - sizeof(last), sizeof(last));
+    return (uint64_t)last << 32 | first;
+}
+
 /* Not 0 if a byte of `x` is `c`; `each` is EACH(c). */
 static inline uint64_t find(uint64_t x, uint64_t each)
 {
@@ -43,10 +53,8 @@ static bool is_csv_plain(char c, char delimiter)
     return c != delimiter && c != '"' && c != '\n' && c != '\r';
 }
 
-static bool are_csv_plain(const char *p, uint64_t each_delimiter)
+static bool are_csv_plain(uint64_t x, uint64_t each_delimiter)
 {
-    uint64_t x = load(p);
-
     return (find(x, each_delimiter) | find(x, EACH('"')) | find(x, EACH('\n')) |
             find(x, EACH('\r'))) == 0;
 }
@@ -59,10 +67,12 @@ static bool needs_quotes(struct bytes text, const struct csv_style *style)
     if (bytes_equal(text, style->null_text))
         return true;
     for (; text.n - at >= 8; at += 8)
-        if (!are_csv_plain(text.p + at, each_delimiter))
+        if (!are_csv_plain(load(text.p + at), each_delimiter))
             return true;
     if (at > 0) /* the last ones, with some that were looked at */
-        return !are_csv_plain(text.p + text.n - 8, each_delimiter);
+        return !are_csv_plain(load(text.p + text.n - 8), each_delimiter);
+    if (text.n >= 4)
+        return !are_csv_plain(load_short(text), each_delimiter);
     for (; at < text.n; at++)
         if (!is_csv_plain(text.p[at], style->delimiter))
             return true;
@@ -71,10 +81,14 @@ static bool needs_quotes(struct bytes text, const struct csv_style *style)
 
 char *text_write_csv(char *to, struct bytes text, const struct csv_style *style)
 {
+    size_t i = 0;
+
     if (!needs_quotes(text, style))
         return copy_bytes(to, text.p, text.n);
     *to++ = '"';
-    for (size_t i = 0; i < text.n; i++) {
+    for (; text.n - i >= 8 && find(load(text.p + i), EACH('"')) == 0; i += 8, to += 8)
+        memcpy(to, text.p + i, 8);
+    for (; i < text.n; i++) {
         if (text.p[i] == '"')
             *to++ = '"';
         *to++ = text.p[i];

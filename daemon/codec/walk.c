@@ -45,12 +45,22 @@ static inline struct walk walk_start(const struct columns *c, const struct input
     };
 }
 
+/* Of few bits: not every x86-64 can count them at once. */
+static inline unsigned count_bits(uint64_t x)
+{
+    unsigned count = 0;
+
+    for (; x != 0; x &= x - 1)
+        count++;
+    return count;
+}
+
 /* The field ends at bit `at` of the block. What most quoted fields are: two quotes, round it.
  * False: it is another one, or broken. */
 SCAN_INLINE bool take_quotes(struct walk *w, unsigned at, struct bytes *text, bool *ret_quoted)
 {
     uint64_t before = w->quotes & ((UINT64_C(1) << at) - 1);
-    unsigned count = w->in_field + (unsigned)__builtin_popcountll(before);
+    unsigned count = w->in_field + count_bits(before);
 
     w->quotes ^= before;
     w->in_field = 0;
@@ -155,7 +165,7 @@ SCAN_INLINE bool walk_block(struct walk *w, const struct columns *c, struct batc
             return false;
     }
     if (with_quotes) {
-        w->in_field += (unsigned)__builtin_popcountll(w->quotes);
+        w->in_field += count_bits(w->quotes);
         w->quotes = 0;
         w->line_quoted |= w->in_field > 0;
     }

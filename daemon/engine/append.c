@@ -22,9 +22,9 @@ static __attribute__((noinline)) bool append_any(const struct judge *j, const st
  * chunk. */
 INLINE bool append(const struct judge *j, const struct batch *b, size_t i, struct bytes body,
                    struct bytes key, uint16_t flags, int64_t time, struct window_log *log,
-                   uint32_t number_in_log, uint64_t *plain)
+                   bool behind, uint32_t number_in_log, uint64_t *plain)
 {
-    struct record_parts parts = {
+    const struct record_parts parts = {
         .hash = b->hashes[i],
         .body = body,
         .key = key,
@@ -32,10 +32,11 @@ INLINE bool append(const struct judge *j, const struct batch *b, size_t i, struc
         .time = time,
     };
 
-    parts.stride = record_plain_stride(&parts);
-    if (parts.stride == 0)
+    const uint32_t stride = record_plain_stride(&parts, behind);
+
+    if (stride == 0)
         return append_any(j, b, i, time, log, log->first_number + number_in_log);
-    if (!window_log_append_plain(log, &parts, number_in_log))
+    if (!window_log_append_plain(log, &parts, stride, behind, number_in_log))
         return false;
     ++*plain;
     return true;
@@ -44,7 +45,7 @@ INLINE bool append(const struct judge *j, const struct batch *b, size_t i, struc
 /* What the log does not change is read once: for all that the compiler knows, a record may be
  * written there. */
 INLINE size_t append_all(const struct judge *j, const struct batch *b, size_t from, uint16_t flags,
-                         bool timed, struct append_run *run)
+                         bool timed, bool behind, struct append_run *run)
 {
     const size_t end = end_of(b, from, run), key_step = b->key_step;
     const struct bytes *key = b->keys + from * key_step;
@@ -65,10 +66,11 @@ INLINE size_t append_all(const struct judge *j, const struct batch *b, size_t fr
                 break;
         }
         if (verdict == VERDICT_TAKE) {
-            if (!append(j, b, i, b->rows[i].line, *key, flags, time, log, number_in_log, &plain))
+            if (!append(j, b, i, b->rows[i].line, *key, flags, time, log, behind, number_in_log,
+                        &plain))
                 break;
         } else if (verdict == VERDICT_TAKE_PACKED) {
-            if (!append(j, b, i, b->bodies[i], *key, flags | RECORD_PACKED, time, log,
+            if (!append(j, b, i, b->bodies[i], *key, flags | RECORD_PACKED, time, log, behind,
                         number_in_log, &plain))
                 break;
         } else {
@@ -82,14 +84,16 @@ INLINE size_t append_all(const struct judge *j, const struct batch *b, size_t fr
     return i - from;
 }
 
-/* Most windows know to within 2^32 ms when a record was: for these the compiler makes a loop that
- * does not look at flags. */
+/* Most windows know to within 2^32 ms when a record was, and most keys are fields, which lie in the
+ * body: for these the compiler makes a loop that does not look at flags. */
 INLINE size_t append_by_flags(const struct judge *j, const struct batch *b, size_t from, bool timed,
                               struct append_run *run)
 {
+    if (b->keys == b->made_keys)
+        return append_all(j, b, from, j->flags, timed, true, run);
     if (j->flags == RECORD_TIME32)
-        return append_all(j, b, from, RECORD_TIME32, timed, run);
-    return append_all(j, b, from, j->flags, timed, run);
+        return append_all(j, b, from, RECORD_TIME32, timed, false, run);
+    return append_all(j, b, from, j->flags, timed, false, run);
 }
 
 size_t append_rows(const struct judge *j, const struct batch *b, size_t from,

@@ -344,6 +344,5 @@ struct record_parts judge_parts(const struct judge *j, const struct batch *b, si
         parts.flags |= RECORD_NULL_KEY;
         parts.hash = (uint32_t)hash_number(number);
     }
-    parts.stride = record_plain_stride(&parts);
     return parts;
 }

@@ -1,6 +1,7 @@
 /* Nothing but expr_evaluate() can be seen from outside: tests put another in its place. */
 #include <assert.h>
 
+#include "base/number.h"
 #include "base/time.h"
 #include "lang/expr_inner.h"
 
@@ -77,25 +78,69 @@ static enum expr_outcome evaluate_parts(const struct expr *e, const struct expr_
     return EXPR_OK;
 }
 
-static enum expr_outcome evaluate_compare(const struct expr *e, const struct value *args,
-                                          struct value *ret)
+static bool sign_holds(enum operator_sign sign, int order)
 {
-    int order = value_compare(&args[0], &args[1]);
-
-    switch (e->sign) {
+    switch (sign) {
     case SIGN_EQUAL:
-        return give_boolean(order == 0, ret);
+        return order == 0;
     case SIGN_UNEQUAL:
-        return give_boolean(order != 0, ret);
+        return order != 0;
     case SIGN_LESS:
-        return give_boolean(order < 0, ret);
+        return order < 0;
     case SIGN_LESS_EQUAL:
-        return give_boolean(order <= 0, ret);
+        return order <= 0;
     case SIGN_GREATER:
-        return give_boolean(order > 0, ret);
+        return order > 0;
     default:
-        return give_boolean(order >= 0, ret);
+        return order >= 0;
     }
+}
+
+/* What most comparisons are: a field, by its text, with a literal that is not NULL. False: of
+ * another kind. */
+static bool compare_text(const struct expr *e, struct bytes text, const struct value *literal,
+                         int *ret_order)
+{
+    double real, other;
+
+    switch (value_type_class(e->parts[0]->type)) {
+    case TYPE_STRING:
+        *ret_order = e->sign == SIGN_EQUAL || e->sign == SIGN_UNEQUAL
+                         ? !bytes_equal(text, literal->text)
+                         : bytes_compare(text, literal->text);
+        return true;
+    case TYPE_DOUBLE:
+        other = value_real(literal);
+        if (!number_read_double(text, &real))
+            return false;
+        *ret_order = (real > other) - (real < other);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static enum expr_outcome evaluate_comparison(const struct expr *e, const struct expr_input *in,
+                                             struct value *ret)
+{
+    const struct expr *left = e->parts[0], *right = e->parts[1];
+    struct value args[2];
+    enum expr_outcome o;
+    int order;
+
+    if (left->kind == EXPR_FIELD && right->kind == EXPR_LITERAL && !right->value.null) {
+        struct bytes text = field_text(left, in);
+        if (text.p != NULL && compare_text(e, text, &right->value, &order))
+            return give_boolean(sign_holds(e->sign, order), ret);
+    }
+    o = expr_evaluate(left, in, &args[0]);
+    if (o == EXPR_OK)
+        o = expr_evaluate(right, in, &args[1]);
+    if (o != EXPR_OK)
+        return o;
+    if (args[0].null || args[1].null)
+        return give_null(e, ret);
+    return give_boolean(sign_holds(e->sign, value_compare(&args[0], &args[1])), ret);
 }
 
 static enum expr_outcome evaluate_extreme(const struct expr *e, const struct value *args,
@@ -122,8 +167,6 @@ static enum expr_outcome evaluate_strict(const struct expr *e, const struct expr
         return expr_arithmetic(e->sign, &args[0], &args[1], ret);
     case EXPR_CONCAT:
         return expr_concat(args, e->part_count, in->memory, ret);
-    case EXPR_COMPARE:
-        return evaluate_compare(e, args, ret);
     case EXPR_NOT:
         return give_boolean(!args[0].boolean, ret);
     case EXPR_LIKE:
@@ -362,10 +405,11 @@ enum expr_outcome expr_evaluate(const struct expr *e, const struct expr_input *i
         return evaluate_cast(e, in, ret);
     case EXPR_CALL:
         return evaluate_call(e, in, ret);
+    case EXPR_COMPARE:
+        return evaluate_comparison(e, in, ret);
     case EXPR_NEGATE:
     case EXPR_ARITHMETIC:
     case EXPR_CONCAT:
-    case EXPR_COMPARE:
     case EXPR_NOT:
     case EXPR_LIKE:
         break;

@@ -30,7 +30,7 @@ static size_t varint_write(uint32_t value, char *to)
     return n;
 }
 
-static inline struct bytes packed_next(const char **at)
+struct bytes record_packed_next(const char **at)
 {
     uint32_t n = varint_read(at);
     struct bytes field = n == 0 ? BYTES_NULL : (struct bytes){*at, n - 1};
@@ -44,7 +44,7 @@ static void packed_fields(struct bytes body, size_t count, struct bytes *ret)
     const char *at = body.p;
 
     for (size_t i = 0; i < count; i++)
-        ret[i] = packed_next(&at);
+        ret[i] = record_packed_next(&at);
     assert(at == body.p + body.n);
 }
 
@@ -53,9 +53,9 @@ struct bytes record_packed_field(struct bytes body, size_t field)
     const char *at = body.p;
 
     while (field-- > 0)
-        packed_next(&at);
+        record_packed_next(&at);
     assert(at < body.p + body.n);
-    return packed_next(&at);
+    return record_packed_next(&at);
 }
 
 static void verbatim_fields(struct bytes body, const struct record_form *form, struct bytes *ret)

@@ -49,18 +49,13 @@ static inline uint64_t bytes_marks(uint64_t eight, char c)
 static inline const char *bytes_find_nth(struct bytes text, char c, unsigned nth)
 {
     const char *at = text.p, *end = text.p + text.n;
-    uint64_t eight, marks;
-    unsigned count;
+    uint64_t eight;
 
-    for (; end - at >= 8; at += 8, nth -= count) {
+    for (; end - at >= 8; at += 8) {
         memcpy(&eight, at, sizeof(eight));
-        marks = bytes_marks(le64toh(eight), c);
-        count = (unsigned)__builtin_popcountll(marks);
-        if (count < nth)
-            continue;
-        while (--nth > 0)
-            marks &= marks - 1;
-        return at + __builtin_ctzll(marks) / 8;
+        for (uint64_t marks = bytes_marks(le64toh(eight), c); marks != 0; marks &= marks - 1)
+            if (--nth == 0)
+                return at + __builtin_ctzll(marks) / 8;
     }
     for (; at < end; at++)
         if (*at == c && --nth == 0)

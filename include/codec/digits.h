@@ -99,8 +99,8 @@ static inline bool digits_plain_decimal(struct bytes text)
     points_a = bytes_marks(a, '.') >> 7;
     points_b = bytes_marks(b, '.') >> 7;
     return eight_are_digits(a ^ points_a * ('.' ^ '0')) &&
-           eight_are_digits(b ^ points_b * ('.' ^ '0')) &&
-           __builtin_popcountll(points_a) + __builtin_popcountll(points_b) == 1;
+           eight_are_digits(b ^ points_b * ('.' ^ '0')) && (points_a != 0) != (points_b != 0) &&
+           (points_a & (points_a - 1)) == 0 && (points_b & (points_b - 1)) == 0;
 }
 
 #endif

@@ -173,7 +173,6 @@ void record_fields(const struct record *r, const struct record_form *form,
 /* A record that is to be stored. */
 struct record_parts {
     uint32_t hash;
-    uint32_t stride; /* what it will take, if it is plain (record_plain_stride()); else 0 */
     struct bytes body;
     struct bytes key; /* key.p lies within body (verbatim), or it will follow the body */
     uint16_t flags;   /* RECORD_NULL_KEY, RECORD_PACKED, RECORD_TIMED or RECORD_TIME32 */
@@ -215,23 +214,25 @@ static inline void record_shape_any(const struct record_parts *p, struct record_
         (uint32_t)record_stride_of(*w, (uint16_t)(p->flags | (ret->wide ? RECORD_WIDE : 0)));
 }
 
-/* Most are plain: short lines with their key in them, near the start. Told by a few compares;
- * 0: it is another one. */
-static inline uint32_t record_plain_stride(const struct record_parts *p)
+/* Most are plain: short lines, with a short key in them or, if `behind`, behind them. Told by a
+ * few compares; 0: it is another one. */
+static inline __attribute__((always_inline)) uint32_t
+record_plain_stride(const struct record_parts *p, bool behind)
 {
     size_t offset = (size_t)((uintptr_t)p->key.p - (uintptr_t)p->body.p);
 
-    if (p->body.n > RECORD_SIZE_MASK || p->key.n - 1 >= p->body.n || /* none, or longer */
-        offset > p->body.n - p->key.n)
+    if (p->body.n > RECORD_SIZE_MASK ||
+        p->key.n - 1 >= (behind ? RECORD_SIZE_MASK : p->body.n) || /* none, or longer */
+        (!behind && offset > p->body.n - p->key.n))
         return 0;
     return (uint32_t)((sizeof(struct record) + record_time_size(p->flags) + p->body.n +
-                       RECORD_ALIGN - 1) &
+                       (behind ? p->key.n : 0) + RECORD_ALIGN - 1) &
                       ~(size_t)(RECORD_ALIGN - 1));
 }
 
 static inline void record_shape(const struct record_parts *p, struct record_shape *ret)
 {
-    uint32_t stride = record_plain_stride(p);
+    uint32_t stride = record_plain_stride(p, false);
 
     if (stride == 0) {
         record_shape_any(p, ret);
@@ -261,14 +262,18 @@ static inline char *record_write_time(const struct record_parts *p, char *to)
 
 /* A plain one. */
 static inline __attribute__((always_inline)) void
-record_write_plain(const struct record_parts *p, uint32_t number, struct record *to)
+record_write_plain(const struct record_parts *p, bool behind, uint32_t number, struct record *to)
 {
+    char *end;
+
     to->hash = p->hash;
     to->number = number;
     to->size_flags = (uint16_t)(p->flags | p->body.n);
-    to->key_offset = (uint8_t)(p->key.p - p->body.p);
+    to->key_offset = (uint8_t)(behind ? p->body.n : (size_t)(p->key.p - p->body.p));
     to->key_size = (uint8_t)p->key.n;
-    copy_bytes(record_write_time(p, (char *)(to + 1)), p->body.p, p->body.n);
+    end = copy_bytes(record_write_time(p, (char *)(to + 1)), p->body.p, p->body.n);
+    if (behind)
+        copy_bytes(end, p->key.p, p->key.n);
 }
 
 static inline __attribute__((always_inline)) void record_write(const struct record_parts *p,
@@ -313,6 +318,10 @@ struct bytes record_pack(const struct bytes *fields, size_t count, struct buf *t
 
 /* The most that it can take. */
 size_t record_packed_room(const struct bytes *fields, size_t count);
+
+/* The field of a packed body that begins at *at, which goes on to the next one; BYTES_NULL for
+ * NULL. */
+struct bytes record_packed_next(const char **at);
 
 /* One field of a packed body; BYTES_NULL for NULL. */
 struct bytes record_packed_field(struct bytes body, size_t field);

@@ -141,14 +141,14 @@ static inline void log_part_advance(struct log_part *p, uint32_t stride)
  * a new chunk. */
 static inline __attribute__((always_inline)) bool
 window_log_append_plain(const struct window_log *l, const struct record_parts *parts,
-                        uint32_t number_in_log)
+                        uint32_t stride, bool behind, uint32_t number_in_log)
 {
     struct log_part *p = &l->parts[log_part_of(parts->hash, l->bits)];
 
-    if (p->used + parts->stride > p->room)
+    if (p->used + stride > p->room)
         return false;
-    record_write_plain(parts, number_in_log, log_part_end(p));
-    log_part_advance(p, parts->stride);
+    record_write_plain(parts, behind, number_in_log, log_part_end(p));
+    log_part_advance(p, stride);
     return true;
 }
 

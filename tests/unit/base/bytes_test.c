@@ -1,5 +1,7 @@
 #include "unit.h"
 
+#include <stdlib.h>
+
 #include "base/bytes.h"
 
 static int sign(int x)
@@ -37,6 +39,28 @@ static void compares_null_as_the_empty_string(void **state)
     assert_true(bytes_equal(BYTES_NULL, BYTES_LIT("")));
 }
 
+/* In memory that ends with the text. */
+static void finds_each_of_several(void **state)
+{
+    static const char bytes[] = ",,,x-.+\x2c\xac\x2d\0";
+
+    (void)state;
+    for (size_t n = 0; n <= 40; n++) {
+        for (unsigned seed = 0; seed < 200; seed++) {
+            char *p = malloc(n + 1);
+            struct bytes text = {p + 1, n};
+            unsigned found = 0;
+            for (size_t i = 0; i < n; i++)
+                p[i + 1] = bytes[(seed * 2654435761u >> (i % 27)) % (sizeof(bytes) - 1)];
+            for (size_t i = 0; i < n; i++)
+                if (p[i + 1] == ',')
+                    assert_ptr_equal(bytes_find_nth(text, ',', ++found), p + 1 + i);
+            assert_null(bytes_find_nth(text, ',', found + 1));
+            free(p);
+        }
+    }
+}
+
 static void knows_the_length_of_a_text(void **state)
 {
     (void)state;
@@ -53,6 +77,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compares_bytewise_and_a_prefix_is_less),
         cmocka_unit_test(compares_null_as_the_empty_string),
+        cmocka_unit_test(finds_each_of_several),
         cmocka_unit_test(knows_the_length_of_a_text),
     };
 

@@ -51,6 +51,34 @@ static void letters_have_two_cases(void **state)
     }
 }
 
+static char other_case(char c, char first, char last)
+{
+    return (char)(c >= first && c <= last ? c ^ 0x20 : c);
+}
+
+/* Wherever it stands. */
+static void every_byte_of_ascii_becomes_what_it_should(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n <= 20; n++) {
+        for (int c = 0; c < 128; c++) {
+            for (size_t at = 0; at < n; at++) {
+                char *text = mem_alloc(n); /* nothing behind it may be touched */
+                char upper[20], lower[20];
+                memset(text, at % 2 == 0 ? 'q' : 'Q', n);
+                text[at] = (char)c;
+                for (size_t i = 0; i < n; i++) {
+                    upper[i] = other_case(text[i], 'a', 'z');
+                    lower[i] = other_case(text[i], 'A', 'Z');
+                }
+                check(letters_upper, (struct bytes){text, n}, (struct bytes){upper, n});
+                check(letters_lower, (struct bytes){text, n}, (struct bytes){lower, n});
+                mem_free(text);
+            }
+        }
+    }
+}
+
 static void bytes_that_are_no_utf8_stay(void **state)
 {
     static const struct {
@@ -115,6 +143,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(letters_have_two_cases),
+        cmocka_unit_test(every_byte_of_ascii_becomes_what_it_should),
         cmocka_unit_test(bytes_that_are_no_utf8_stay),
         cmocka_unit_test(no_mapping_needs_more_than_its_room),
     };
