@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/time.h"
 #include "engine/append.h"
-#include "engine/engine_inner.h"
+#include "engine/inner.h"
 #include "model/fate.h"
 
 /* So many records are given to an operator at once. */

@@ -27,8 +27,8 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the source folder stays as it is
 
-from exceptions import (CIRCLES_LEFT, LINK_CALLS_ALLOWED, LONELY_HEADERS, LONG_FILES,
-                        LONG_FUNCTIONS, SYMBOLS_ALLOWED, TESTED_ELSEWHERE, USED_ELSEWHERE)
+from exceptions import (LINK_CALLS_ALLOWED, LONELY_HEADERS, LONG_FILES, LONG_FUNCTIONS,
+                        SYMBOLS_ALLOWED, TESTED_ELSEWHERE, USED_ELSEWHERE)
 
 
 def read_layers():
@@ -246,17 +246,11 @@ def check_circles(source, libraries):
                     waiting.append(other)
         return seen
 
-    left = dict(CIRCLES_LEFT)
     for module in sorted(needs):
         if module in (far := reached(module)):
-            layer = module.split("/")[0]
             circle = sorted(m for m in far if module in reached(m))
-            if layer in CIRCLES_LEFT:
-                left.pop(layer, None)
-            elif module == circle[0]:
+            if module == circle[0]:
                 yield "need each other: " + ", ".join(circle)
-    for layer in left:
-        yield f"CIRCLES_LEFT: {layer} needs no exception any more"
 
 
 # --- dead ---

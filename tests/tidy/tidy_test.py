@@ -139,7 +139,7 @@ class Layers(unittest.TestCase):
 
 class Circles(unittest.TestCase):
     def complaints(self, files, library=None):
-        with tree(files) as source, unittest.mock.patch.dict(tidy.CIRCLES_LEFT, clear=True):
+        with tree(files) as source:
             return list(tidy.check_circles(source, [library] if library else []))
 
     def test_two_headers_are_a_circle(self):

@@ -1,8 +1,8 @@
 /*
- * engine/engine_inner: what the engine is made of; private to engine*.c.
+ * engine/inner: what the engine is made of; private to this folder.
  */
-#ifndef ENGINE_ENGINE_INNER_H
-#define ENGINE_ENGINE_INNER_H
+#ifndef ENGINE_INNER_H
+#define ENGINE_INNER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,6 +49,9 @@ struct engine {
 
 /* How much state may grow for a record of this feed; NULL: of the side's own. */
 enum level engine_level(const struct engine *e, enum side side, const struct feed *f);
+
+/* Something may have been freed: is state still full? */
+void engine_look_for_room(struct engine *e);
 
 /* A push was refused for want of room. */
 void engine_note_full(struct engine *e, enum side side, enum level level);

@@ -1,5 +1,5 @@
 /* The tables of a lookup: see engine/engine.h. */
-#include "engine/engine_inner.h"
+#include "engine/inner.h"
 #include "join/table_join.h"
 
 /* A row of a table, judged, costs so much to be put in. */

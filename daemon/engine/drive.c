@@ -1,3 +1,4 @@
+/* What time does, what room there is, what comes out. See engine/engine.h. */
 #include "engine/engine.h"
 
 #include <assert.h>
@@ -5,7 +6,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/time.h"
-#include "engine/engine_inner.h"
+#include "engine/inner.h"
 #include "join/firing.h"
 #include "model/result.h"
 
@@ -111,7 +112,7 @@ static void look_again(struct engine *e, struct fullness *f, uint64_t max)
     }
 }
 
-static void look_for_room(struct engine *e)
+void engine_look_for_room(struct engine *e)
 {
     if (!e->any_full)
         return;
@@ -152,7 +153,7 @@ static void advance(struct engine *e, struct stream_time t)
         e->reached = t;
         e->operator->advance(e->self, t);
     }
-    look_for_room(e);
+    engine_look_for_room(e);
 }
 
 void engine_advance_by_watermark(struct engine *e)
@@ -230,7 +231,7 @@ void engine_lift_limit(struct engine *e)
         e->fullness[SIDE_LEFT][l].full = e->fullness[SIDE_RIGHT][l].full = false;
 }
 
-/* --- in: the rest is in engine_push.c --- */
+/* --- in: the rest is in engine/admit.c --- */
 
 bool engine_awaits(const struct engine *e, enum side side, const struct feed *f)
 {
@@ -264,28 +265,8 @@ size_t engine_pull(struct engine *e, struct result *ret, size_t max, int64_t *fu
     size_t n = e->operator->pull(e->self, ret, max, fuel);
 
     results_count(&e->books, e->notes_lags ? &e->lag : NULL, e->plan, ret, n);
-    look_for_room(e);
+    engine_look_for_room(e);
     return n;
-}
-
-void engine_leave(struct engine *e, uint64_t bytes)
-{
-    assert(plan_detaches(e->plan));
-    e->operator->leave(e->self, bytes);
-}
-
-struct firing *engine_detach(struct engine *e, uint64_t least_bytes)
-{
-    return plan_detaches(e->plan) ? e->operator->detach(e->self, least_bytes) : NULL;
-}
-
-void engine_settle(struct engine *e, struct firing_news *news)
-{
-    books_add_fired(&e->books, &news->books);
-    news->books = (struct books){0};
-    lag_move(&e->lag, &news->lag, NEAR_MISS_WINDOWS * e->plan->size_ms);
-    e->operator->settle(e->self, news);
-    look_for_room(e);
 }
 
 bool engine_has_work(const struct engine *e)
