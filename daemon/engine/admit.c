@@ -1,4 +1,5 @@
-/* engine_push(): the one road of rows into the stores. See engine/engine.h. */
+/* engine_push(): the one road of rows into the stores, but for those of a lookup's table. See
+ * engine/engine.h. */
 #include <assert.h>
 
 #include "base/buf.h"

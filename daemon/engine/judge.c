@@ -161,11 +161,14 @@ static void judge_where(const struct judge *j, enum side side, struct batch *b)
     struct expr_input in = input_of(j);
     struct value v;
 
+    const bool makes_texts = expr_makes_texts(where);
+
     for (size_t i = 0; i < b->count; i++) {
         if (b->rows[i].verdict == VERDICT_REJECTED)
             continue;
+        if (makes_texts)
+            expr_memory_reset(j->memory);
         in.fields[side] = b->fields + i * b->field_count;
-        expr_memory_reset(j->memory);
         if (ask("where", where, &in, b, i, &v) && (v.null || !v.boolean))
             b->rows[i].verdict = VERDICT_FILTERED;
     }
@@ -300,14 +303,18 @@ static size_t room_to_pack(const struct batch *b)
 /* Where the key is a field it is from then on that of the body: so the record has it once. */
 static void pack_rows(const struct judge *j, enum side side, struct batch *b)
 {
+    char *at;
+
     buf_clear(&b->body_texts);
-    buf_reserve(&b->body_texts, room_to_pack(b)); /* bodies must not move */
+    at = buf_reserve(&b->body_texts, room_to_pack(b)); /* bodies must not move */
     for (size_t i = 0; i < b->count; i++) {
         struct bytes *fields = b->fields + i * b->field_count;
 
         if (b->rows[i].verdict != VERDICT_TAKE_PACKED)
             continue;
-        b->bodies[i] = record_pack(fields, b->field_count, &b->body_texts);
+        b->bodies[i].p = at;
+        at = record_pack(fields, b->field_count, at);
+        b->bodies[i].n = (size_t)(at - b->bodies[i].p);
         if (j->key_is_field[side])
             fields[j->key_field[side]] = record_packed_field(b->bodies[i], j->key_field[side]);
     }

@@ -99,3 +99,11 @@ const char *expr_outcome_text(enum expr_outcome o)
 
     return texts[o];
 }
+
+bool expr_makes_texts(const struct expr *e)
+{
+    for (size_t i = 0; i < e->part_count; i++)
+        if (expr_makes_texts(e->parts[i]))
+            return true;
+    return e->kind == EXPR_CONCAT || e->kind == EXPR_CAST || e->kind == EXPR_CALL;
+}

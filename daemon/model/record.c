@@ -92,14 +92,11 @@ size_t record_packed_room(const struct bytes *fields, size_t count)
     return room;
 }
 
-struct bytes record_pack(const struct bytes *fields, size_t count, struct buf *to)
+char *record_pack(const struct bytes *fields, size_t count, char *to)
 {
-    char *start = buf_reserve(to, record_packed_room(fields, count)), *at = start;
-
     for (size_t i = 0; i < count; i++) {
-        at += varint_write(fields[i].p == NULL ? 0 : (uint32_t)fields[i].n + 1, at);
-        at = copy_bytes(at, fields[i].p, fields[i].n);
+        to += varint_write(fields[i].p == NULL ? 0 : (uint32_t)fields[i].n + 1, to);
+        to = copy_bytes(to, fields[i].p, fields[i].n);
     }
-    buf_advance(to, (size_t)(at - start));
-    return (struct bytes){start, (size_t)(at - start)};
+    return to;
 }

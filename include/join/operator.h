@@ -76,7 +76,7 @@ struct operator
     enum push_stop (*push)(void *self, enum side side, const struct record_parts *parts, size_t n,
                            uint64_t number, size_t *ret_taken);
     /* Where pushing a record of time `t` would do nothing but append it, if there is room: so it
-     * may be appended without (engine/plain), and time told afterwards. NULL: this is not known,
+     * may be appended without (engine/append), and time told afterwards. NULL: this is not known,
      * nor may it be where there is waits(). */
     struct operator_open (*open)(const void *self, enum side side, int64_t t);
 

@@ -190,6 +190,9 @@ struct expr_memory *expr_memory_new(void);
 void expr_memory_free(struct expr_memory *m); /* NULL is fine */
 void expr_memory_reset(struct expr_memory *m);
 
+/* False: evaluating it never takes memory, so none is to be reset. */
+bool expr_makes_texts(const struct expr *e);
+
 enum expr_outcome {
     EXPR_OK,
     EXPR_DIVISION_BY_ZERO,

@@ -313,11 +313,11 @@ static inline void record_write_parts(const struct record_parts *p, uint32_t num
     record_write(p, &s, number, to);
 }
 
-/* Appends the packed body of `fields` to `to`, and returns it. */
-struct bytes record_pack(const struct bytes *fields, size_t count, struct buf *to);
-
-/* The most that it can take. */
+/* The most that the packed body of `fields` can take ... */
 size_t record_packed_room(const struct bytes *fields, size_t count);
+
+/* ... and writes it, where there is so much room. Returns where it ends. */
+char *record_pack(const struct bytes *fields, size_t count, char *to);
 
 /* The field of a packed body that begins at *at, which goes on to the next one; BYTES_NULL for
  * NULL. */

@@ -28,7 +28,7 @@ from outputs import check_copy, check_pairs
 from programs import Failure, say
 from rig import CONFIG, Rig
 
-PARTS = ["processing", "shapes", "files", "latency", "idle", "event", "held"]
+PARTS = ["processing", "inside", "shapes", "files", "latency", "idle", "event", "held"]
 COLD_PAIRS = 3
 # How much of all, and how much with --quick.
 AMOUNTS = {
@@ -199,6 +199,20 @@ def measure_latency(rig):
     return rows, samples
 
 
+def measure_inside(rig):
+    """Joins in memory, in turn. Short blocks: the best of many is what nothing disturbed."""
+    keys, blocks, rounds = 5000, 100, 3 if rig.options.quick else 10
+    plain = rig.generate(40, keys, blocks)
+    samples = {shape: [] for shape in ("plain", *figures.INSIDE_MARKS)}
+    say(f"in memory, {rounds} rounds")
+    for _ in range(rounds):
+        for shape, runs in samples.items():
+            runs.append(rig.inside(plain) if shape == "plain"
+                        else rig.inside_shape(shape, keys, blocks))
+    plain.remove()
+    return figures.inside_figures(samples), samples
+
+
 def measure_idle(rig):
     say(f"{CONNECTIONS} idle connections")
     idle, connected = (rig.attempt(rig.run_idle, matches.LATENCY.config, connections)
@@ -310,7 +324,7 @@ def parts(rig):
     all_parts = {str(size): functools.partial(measure, rig, size) for size in options.size}
     if "processing" not in options.part:
         all_parts.clear()
-    others_of = {"shapes": measure_shapes, "files": measure_files, "latency": measure_latency,
+    others_of = {"inside": measure_inside, "shapes": measure_shapes, "files": measure_files, "latency": measure_latency,
                  "idle": measure_idle, "event": measure_matches, "held": measure_held}
     for name, function in others_of.items():
         if name in options.part:

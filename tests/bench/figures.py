@@ -50,6 +50,9 @@ HELD_MARKS = {"window": (1.45, 1.28), "keyed 1": (2.3, 1.8), "keyed 4": (1.7, 1.
 TURN_MARKS = {"1M": (5.0, 2.0), "10M": (10.0, 5.0)}  # records a side that are due at once
 GROWTH_MARKS = {"window": (1.6, 1.4), "keyed": (2.6, 2.0)}  # from 10 k to 10 M keys
 GROWTH_KEYS = (10_000, 10_000_000)
+# In memory, by shape of inside.c: against the plain join.
+INSIDE_MARKS = {"readme": (1.33, 1.15), "where": (1.63, 1.3), "quoted": (2.04, 1.4),
+                "computed": (2.55, 1.7)}
 FAULT_MARKS = (10, 0)
 SYSCALL_MARKS = (16, 12)
 FILE_MARKS = {"mawk": (20, 30), "join": (2, 3)}
@@ -81,6 +84,19 @@ def stage_figures(samples, stages):
     inside["the rest: kernel, loop"] = cpu_a_line(samples["joind"]) - sum(inside.values())
     return [Figure("", f"  joind, of it: {name}", ns, "ns", digits=1)
             for name, ns in inside.items()]
+
+
+def inside_figures(samples):
+    """By shape the stages of each run; the quickest run counts. What is copied is the kernel's."""
+    def of_run(stages):
+        return sum(ns for name, ns in stages.items() if name != "copy")
+
+    best = {shape: min(of_run(stages) for stages in runs) for shape, runs in samples.items()}
+    rows = [Figure("", "in memory, a line: plain", best["plain"], "ns", digits=1)]
+    for shape, marks in INSIDE_MARKS.items():
+        rows += [Figure("P14b", f"in memory, {shape} / plain", best[shape] / best["plain"], "", *marks),
+                 Figure("", f"  {shape}, a line", best[shape], "ns", digits=1)]
+    return rows
 
 
 def wall_ratio(one, other):

@@ -133,7 +133,14 @@ class Rig:
 
     def inside(self, data, event=False):
         """Nanoseconds a line in each stage of the pure layers (inside.c)."""
-        argv = [self.tool("inside"), *(["-e"] if event else []), data.left, data.right, data.blocks]
+        return self.run_inside([*(["-e"] if event else []), data.left, data.right, data.blocks])
+
+    def inside_shape(self, shape, keys, blocks):
+        """The same of lines that inside.c makes."""
+        return self.run_inside(["-s", shape, keys, blocks])
+
+    def run_inside(self, arguments):
+        argv = [self.tool("inside"), *arguments]
         told = subprocess.run([str(word) for word in argv], check=True, capture_output=True,
                               text=True).stdout
         return {name: float(ns) for name, ns in (word.split("=") for word in told.split())}

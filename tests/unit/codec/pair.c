@@ -81,7 +81,9 @@ static struct record *read_record(const struct input_format *f, struct bytes lin
     assert(b.count == 1 && b.rejected == 0);
     parts.body = b.rows[0].line;
     if (b.rows[0].verdict != VERDICT_TAKE) {
-        record_pack(batch_row_fields(&b, &b.rows[0]), f->schema->count, &packed);
+        const struct bytes *fields = batch_row_fields(&b, &b.rows[0]);
+        char *at = buf_reserve(&packed, record_packed_room(fields, f->schema->count));
+        buf_advance(&packed, (size_t)(record_pack(fields, f->schema->count, at) - at));
         parts.body = buf_bytes(&packed);
         parts.flags = RECORD_PACKED;
     }

@@ -62,8 +62,10 @@ static struct record *pack(const struct row_of_fields *r)
     struct buf packed = BUF_EMPTY;
     struct record_parts parts = {.flags = RECORD_PACKED};
     struct record *record;
+    char *at;
 
-    record_pack(r->fields, FIELDS_MAX, &packed);
+    at = buf_reserve(&packed, record_packed_room(r->fields, FIELDS_MAX));
+    buf_advance(&packed, (size_t)(record_pack(r->fields, FIELDS_MAX, at) - at));
     parts.body = buf_bytes(&packed);
     parts.key = (struct bytes){parts.body.p, 0};
     record = mem_alloc(record_size(&parts));

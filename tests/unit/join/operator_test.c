@@ -164,8 +164,10 @@ static struct record_parts record_of(struct run *r, enum side side, bool null_ke
                                       {parts.body.p + id, (size_t)(comma - parts.body.p) - id},
                                       bytes_of(ok),
                                       BYTES_NULL};
+        char *at;
         buf_clear(&r->packed);
-        record_pack(texts, fields, &r->packed);
+        at = buf_reserve(&r->packed, record_packed_room(texts, fields));
+        buf_advance(&r->packed, (size_t)(record_pack(texts, fields, at) - at));
         parts.body = buf_bytes(&r->packed);
         parts.flags |= RECORD_PACKED;
     }
