@@ -65,8 +65,10 @@ USED_ELSEWHERE = {
     "engine_books_balance": "tests: the books balance at every instant",
     "engine_mapped_bytes": "tests: all that is mapped is accounted",
     "engine_operator_state": "tests: what an operator holds",
-    "operator_list": "tests, until there is a journal: as the next three",
-    "held_list_done": "", "operator_restore": "", "operator_resume": "",
+    "operator_list": "tests, until there is a journal",
+    "held_list_done": "tests, until there is a journal",
+    "operator_restore": "tests, until there is a journal",
+    "operator_resume": "tests, until there is a journal",
 }
 
 # header without a source, that one file alone includes -> why that one has not got it
