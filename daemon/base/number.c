@@ -141,13 +141,15 @@ static struct bytes without_leading_zeros(struct bytes digits)
     return digits;
 }
 
+/* Those that are doubles, exactly. */
+static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                               1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                               1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
 /* Few digits and a small power of ten are exact doubles: one operation on them
  * rounds once, so it rounds right. */
 static bool convert_small(const struct decimal *d, double *ret)
 {
-    static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     struct bytes whole = without_leading_zeros(d->whole);
     int64_t exponent = d->exponent - (int64_t)d->fraction.n;
     uint64_t digits = 0;
@@ -182,8 +184,6 @@ static double convert_any(const struct decimal *d)
 /* What most are: a few digits, and a point between them or none. In one go; false: another one. */
 static bool read_few(struct bytes text, double *ret)
 {
-    static const double power[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                   1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
     uint64_t digits = 0;
     size_t point = text.n; /* where it is */
 
