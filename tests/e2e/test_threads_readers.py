@@ -231,7 +231,7 @@ def test_the_next_reader_goes_on_where_one_has_gone(joind, how):
 
 def test_who_joins_in_the_middle_gets_what_follows_from_a_row_s_start(joind):
     daemon = start(joind)
-    first = daemon.subscribe(bytes_per_second=4 << 20)
+    first = daemon.subscribe(bytes_per_second=1 << 20)
     feeding = threading.Thread(target=send_all, args=(daemon,), daemon=True)
     feeding.start()
     others = []
