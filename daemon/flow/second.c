@@ -265,7 +265,7 @@ struct second *second_start(struct event_base *base, const struct output_format 
 }
 
 /* Not any more: what it has done by now is in deliveries. */
-static void stop(struct second *s)
+static void stop_thread(struct second *s)
 {
     if (!s->running)
         return;
@@ -288,7 +288,7 @@ void second_free(struct second *s, struct engine *e)
 {
     if (s == NULL)
         return;
-    stop(s);
+    stop_thread(s);
     while (second_first(s) != NULL)
         second_release(s, e);
     event_del(&s->awake);
@@ -399,7 +399,7 @@ uint64_t second_forget(struct second *s, struct engine *e, int64_t *fuel)
     struct delivery *d;
     uint64_t results;
 
-    stop(s);
+    stop_thread(s);
     results = s->count - s->next;
     while ((d = second_first(s)) != NULL) {
         results += d->row_count + d->rejected_count;
