@@ -127,14 +127,22 @@ static void check_times(struct batch *b, int64_t clock_ms, int64_t max_ahead_ms)
 }
 
 /* Are they all there, and believed? Told by the signs of differences: that of none, which is
- * INT64_MIN, is wrong. */
+ * INT64_MIN, is wrong where the last one believed is not negative. False: perhaps not. */
 static bool are_good(const struct batch *b, int64_t last_ms)
 {
     uint64_t signs = 0;
 
     for (size_t i = 0; i < b->count; i++)
         signs |= (uint64_t)last_ms - (uint64_t)b->times[i];
-    return b->rejected == 0 && signs <= INT64_MAX;
+    return last_ms >= 0 && b->rejected == 0 && signs <= INT64_MAX;
+}
+
+/* Times beyond this one are not believed. */
+static int64_t last_believed(const struct plan_side *p, int64_t clock_ms)
+{
+    if (p->max_ahead_ms == PLAN_OFF || clock_ms > TIME_MS_MAX - p->max_ahead_ms)
+        return TIME_MS_MAX;
+    return clock_ms + p->max_ahead_ms;
 }
 
 static void judge_times(const struct judge *j, enum side side, struct batch *b, int64_t clock_ms)
@@ -149,7 +157,7 @@ static void judge_times(const struct judge *j, enum side side, struct batch *b, 
             else
                 evaluate_time(j, side, b, i);
         }
-    if (!are_good(b, p->max_ahead_ms == PLAN_OFF ? TIME_MS_MAX : clock_ms + p->max_ahead_ms))
+    if (!are_good(b, last_believed(p, clock_ms)))
         check_times(b, clock_ms, p->max_ahead_ms);
 }
 
@@ -158,10 +166,9 @@ static void judge_times(const struct judge *j, enum side side, struct batch *b, 
 static void judge_where(const struct judge *j, enum side side, struct batch *b)
 {
     const struct expr *where = j->plan->side[side].where;
+    const bool makes_texts = expr_makes_texts(where);
     struct expr_input in = input_of(j);
     struct value v;
-
-    const bool makes_texts = expr_makes_texts(where);
 
     for (size_t i = 0; i < b->count; i++) {
         if (b->rows[i].verdict == VERDICT_REJECTED)

@@ -1,5 +1,6 @@
 #include "join_fixture.h"
 
+#include "base/time.h"
 #include "engine/judge.h"
 
 struct judge_fixture {
@@ -130,6 +131,27 @@ static void a_row_without_a_time_is_rejected(void **state)
     assert_string_equal(batch_detail(&f->batch, f->row), "timestamp: it is NULL");
     assert_int_equal(f->batch.rejected, 1);
     close_judge(f);
+}
+
+/* The decoder tells times here. A clock before 1970 is odd, but no reason to take such a row. */
+static void a_row_without_a_time_is_rejected_whatever_the_clock(void **state)
+{
+    static const int64_t clocks[] = {0, -5000000, INT64_C(1) << 50, INT64_MAX, TIME_MS_MIN};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(clocks); i++) {
+        struct judge_fixture *f = open_judge(PLAN(.time = TIME_EVENT, .max_ahead_ms = {1000, 0}));
+        ADD(f, "k", "a", "true", "-70000000000000");
+        ADD(f, "k", "a", "true", NULL);
+        f->batch.timed = true;
+        f->batch.times[0] = TIME_MS_MIN;
+        f->batch.times[1] = BATCH_NO_TIME;
+        assert_int_equal(time_of(f, clocks[i] == INT64_MAX ? INT64_MAX + TIME_MS_MIN : clocks[i]),
+                         BATCH_NO_TIME);
+        assert_int_equal(f->row->reject, REJECT_TIMESTAMP);
+        assert_int_equal(f->batch.rows[0].reject, REJECT_NONE);
+        close_judge(f);
+    }
 }
 
 static void a_time_far_ahead_of_the_clock_is_rejected(void **state)
@@ -327,6 +349,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_of_every_type_are_milliseconds_cut_towards_the_past),
         cmocka_unit_test(a_row_without_a_time_is_rejected),
+        cmocka_unit_test(a_row_without_a_time_is_rejected_whatever_the_clock),
         cmocka_unit_test(a_time_far_ahead_of_the_clock_is_rejected),
         cmocka_unit_test(a_row_is_held_filtered_or_of_no_use),
         cmocka_unit_test(a_null_key_is_held_where_it_will_be_padded),
